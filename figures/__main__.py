@@ -1,12 +1,12 @@
 """Figures and tables of the papers: python -m figures [list | all | NAME ...] [--quick | --full].
 
-One's own, from a file outside: python -m figures --file my_figure.py [--quick | --full].
-Each has a script: its cells are computed and stored, its plot reads and draws them. An interrupted
-or killed run goes on where it was. OUT/SIZE/README.md shows everything that is made.
-`scoreboard` says which of the papers' figures come out again. `check` computes stored cells again,
-some for a minute or with --all every one, and marks a result as stale if one differs. `keep` copies
-results from OUT into figures/results, from where --plot-only draws what OUT lacks; `page` writes
-figures/GALLERY.md.
+Your own, from a file elsewhere: python -m figures --file my_figure.py [--quick | --full].
+Each has a script, whose cells are computed and stored; its plot reads and draws them. An
+interrupted or killed run resumes where it stopped. OUT/SIZE/README.md shows everything that was
+made. `scoreboard` says which of the papers' figures are reproduced. `check` recomputes stored
+cells, random ones for a minute or all with --all, and marks a result as stale if one differs.
+`keep` copies results from OUT to figures/results, from which --plot-only draws what is missing in
+OUT; `page` writes figures/GALLERY.md.
 """
 
 import argparse
@@ -30,8 +30,8 @@ from fwlab.experiments import BACKENDS, CellsFailed, check_backend, sigterm_inte
 from fwlab.text import did_you_mean
 
 DEFAULT_OUT = "results/figures"
-SECONDS_OF_A_CHECK = 30.0  # estimated ones, on two cores
-# what they need is not in the quick size, whose numbers mean nothing
+SECONDS_OF_A_CHECK = 30.0  # estimated, on two cores
+# they are not for the quick size, whose numbers mean nothing
 NOT_QUICK = ("check", "keep", "scoreboard")
 
 
@@ -43,8 +43,8 @@ class Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code.
 
-    0; 1 when a figure could not be made; 2 for bad input; 130 after Ctrl-C or SIGTERM; 141 if
-    nobody reads what is printed.
+    0; 1 when a figure could not be made; 2 for bad input; 130 after Ctrl-C or SIGTERM; 141 if the
+    reader of the output has gone.
     """
     return run_command("figures", lambda: _run(argv))
 
@@ -79,7 +79,7 @@ def _make_all(studies: Sequence[Study], plot_only: bool) -> int:
         folder = studies[0].folder
         _complain(
             f"interrupted; {sum(made)} of {len(studies)} figures are in {folder}, finished cells "
-            f"in {folder.parent / 'cells'}; the same command goes on from there."
+            f"in {folder.parent / 'cells'}; the same command resumes from there."
         )
         return 130
     paged = not any(made) or put(lambda: write_page(studies[0].folder))
@@ -89,7 +89,7 @@ def _make_all(studies: Sequence[Study], plot_only: bool) -> int:
 def time_left(studies: Sequence[Study], done: int, seconds: float) -> str:
     """Return how long the studies from `done` on will take, as the end of a sentence.
 
-    Estimates are for two cores and no stored cells; the time of the others so far corrects them.
+    Estimates are for two cores and no stored cells; they are corrected by the time taken so far.
     """
     before, after = estimated(studies[:done]), estimated(studies[done:])
     if not before:
@@ -147,7 +147,7 @@ def put(show: Callable[[], object]) -> bool:
 
 
 def _shows(options: Any) -> Callable[[], object] | None:
-    """Return what makes the answer to a word that is no figure, None for figures."""
+    """Return the function that answers a reserved word, or None for names of figures."""
     out = Path(options.out)
     words: dict[str, Callable[[], object]] = {
         "list": lambda: listing(out),
@@ -212,7 +212,7 @@ def _options(argv: Sequence[str] | None) -> Any:
 
 
 def _choose_names(options: Any) -> None:
-    """Check the names, and put the names of --file where none are given."""
+    """Check the names; without names use those of --file."""
     if len(options.names) > 1 and {*RESERVED} & {*options.names}:
         raise ValueError(f"{', '.join(RESERVED)} stand alone; got {' '.join(options.names)!r}.")
     if options.file and options.names in (["check"], ["page"], ["keep"]):

@@ -1,7 +1,7 @@
 """How the gap falls with k: iterations of `ascent` to a gap of 1e-3.
 
 Copy this file, change it, and run: python -m figures --file my_figure.py --quick
-The first line above is its entry of the list; the name of the file is the name of the figure.
+The first line above is its entry in the list; the name of the file is the name of the figure.
 """
 
 from pathlib import Path
@@ -17,12 +17,12 @@ KS = {"quick": (1, 2), "standard": (1, 2, 3, 5, 8), "full": (1, 2, 3, 5, 8)}
 SECONDS = {"quick": 2, "standard": 3, "full": 3}  # estimates, on two cores
 
 
-def cells(size: str) -> list[Cell]:  # each is computed once and stored, whatever else changes
+def cells(size: str) -> list[Cell]:  # each is computed once and stored, even if other cells change
     data = DataName("digits", "unit", rows=200)
     return [Cell(f"k = {k}", iterations, {"data": data, "k": k}) for k in KS[size]]
 
 
-def iterations(data: DataName, k: int) -> dict[str, Any]:  # returns what JSON holds
+def iterations(data: DataName, k: int) -> dict[str, Any]:  # returns values that JSON can store
     part = data.load()
     problem = fwlab.Problem(part.X_train, part.y_train, fwlab.TopK(k), 1 / len(part.y_train))
     result = fwlab.solve(problem, tol=1e-3, max_iter=1000)

@@ -33,8 +33,8 @@ FEW = 5
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code.
 
-    The exit code is 0 if every check ran, 1 if a check broke or a file cannot be written, 2 for bad
-    input, 130 after Ctrl-C or SIGTERM, and 141 if nobody reads what is printed.
+    The exit code is 0 if every check ran, 1 if a check failed to run or a file cannot be written, 2
+    for bad input, 130 after Ctrl-C or SIGTERM, and 141 if the reader of the output has gone.
     """
     return run_command("paper_checks", lambda: _run(arguments))
 
@@ -81,7 +81,7 @@ def printed(records: Sequence[Record], options: argparse.Namespace) -> str:
 
 
 def write_reports(records: Sequence[Record], options: argparse.Namespace, command: str) -> None:
-    """Write the files that are asked for."""
+    """Write the files that the options name."""
     header = stamp(command, options.seed, options.deep)
     if options.html is not None:
         from paper_checks.report.page import html_page
@@ -105,12 +105,17 @@ def files_of(options: argparse.Namespace) -> list[ClaimFile]:
 
 
 def selected(options: argparse.Namespace, files: Sequence[ClaimFile]) -> list[str]:
-    """Return the ids of the claims to try, by --paper, else --file, else all, and by --id."""
+    """Return the ids of the claims to try: those of --paper, else of --file, else all.
+
+    --id selects among them.
+    """
     all_claims = claims()
     papers = list(dict.fromkeys(claim.paper for claim in all_claims))
     for paper in options.paper:
         if paper not in papers:
-            raise ValueError(f"--paper {paper}: no claim is of it; there are {', '.join(papers)}")
+            raise ValueError(
+                f"--paper {paper}: it has no claim; sources with claims are {', '.join(papers)}"
+            )
     chosen = [claim.id for p in dict.fromkeys(options.paper) for claim in claims(p)]
     if not options.paper and options.id is None:
         chosen = [id for file in files for id in file.ids]
@@ -123,7 +128,7 @@ def selected(options: argparse.Namespace, files: Sequence[ClaimFile]) -> list[st
 
 
 def no_such_claim(id: str, chosen: Sequence[str]) -> str:
-    """Return a sentence that names the ids which contain this text, a line for each."""
+    """Return a message that lists the ids which contain this text, one per line."""
     near = [name for name in chosen if id.lower() in name.lower()]
     if not near:
         return "no such claim; --list prints them"

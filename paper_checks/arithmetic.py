@@ -1,10 +1,10 @@
-"""Provide operations that mean the same in fractions, in float64 and in symbols for real numbers.
+"""Provide operations that have the same meaning for fractions, floats and symbols for real numbers.
 
-A form written with them is one expression that is tried on numbers and proved for all real numbers.
-Python's own functions would be wrong on symbols: `max`, `sorted`, `if` and `and` ask a comparison
-for its truth value, which a symbolic comparison does not have (it raises TypeError), and a quotient
-by a symbol needs a condition. The operators +, -, *, <=, <, >=, > can be used directly; `equals`
-replaces ==.
+A form written with them is a single expression, which can be both tried on numbers and proved for
+all real numbers. Python's own functions do not work on symbols: `max`, `sorted`, `if` and `and`
+need the truth value of a comparison, and a symbolic comparison has none (it raises TypeError). A
+quotient by a symbol needs the condition that the symbol is not 0. The operators +, -, *, <=, <, >=,
+> can be used directly; `equals` replaces ==.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ Truth = Any
 
 
 class Unknown:
-    """The answer of a solver that has used up its work."""
+    """The answer of a solver that reached its work limit without a decision."""
 
 
 class Undefined(ArithmeticError):
@@ -32,7 +32,7 @@ class Undefined(ArithmeticError):
 
 
 class Symbolic:
-    """The base of objects that are known only by their formula (paper_checks.symbols)."""
+    """The base class of symbols and formulas (paper_checks.symbols)."""
 
     __slots__ = ()
 
@@ -42,7 +42,7 @@ class SideConditions:
     """The conditions that the evaluation of a form relies on.
 
     `defined` holds the conditions under which its symbolic quotients are defined, and `conventions`
-    the number of quotients 0/0 that were given a value by convention.
+    counts the quotients 0/0 that were given a value by convention.
     """
 
     defined: list[Truth] = field(default_factory=list)
@@ -64,7 +64,7 @@ def side_conditions() -> Iterator[SideConditions]:
 
 
 def is_symbolic(*values: Any) -> bool:
-    """Return whether a symbol or a formula is among the values, or inside a sequence among them."""
+    """Return whether any of the values, or any entry of a sequence among them, is symbolic."""
     return any(
         is_symbolic(*value) if isinstance(value, list | tuple) else isinstance(value, Symbolic)
         for value in values
@@ -104,7 +104,7 @@ def total(values: Iterable[Real]) -> Real:
 
 
 def inner(left: Sequence[Real], right: Sequence[Real]) -> Real:
-    """Return the inner product of two vectors of one length."""
+    """Return the inner product of two vectors of the same length."""
     return total(a * b for a, b in zip(left, right, strict=True))
 
 
@@ -132,7 +132,7 @@ def descending(values: Sequence[Real]) -> tuple[Real, ...]:
 
 
 def pick(values: Sequence[Real], index: int) -> Real:
-    """Return values[index], 0-based; raise Undefined where Python would count from the end."""
+    """Return values[index], 0-based; raise Undefined for a negative index or one past the end."""
     if not 0 <= index < len(values):
         raise Undefined(f"entry {index + 1} of a vector of {len(values)}")
     return values[index]
@@ -165,7 +165,7 @@ def divide(numerator: Real, denominator: Real, zero_over_zero: Real | None = Non
 
 
 def equals(left: Real, right: Real) -> Truth:
-    """Return whether two numbers are equal; with floats, equal bit for bit."""
+    """Return whether two numbers are equal; floats must be identical."""
     return all_of(left <= right, left >= right)
 
 
@@ -192,5 +192,5 @@ def implies(premise: Truth, conclusion: Truth) -> Truth:
 
 
 def truth_value(condition: Truth) -> Truth:
-    """Return a condition on numbers as a Python bool, a symbolic one as it is."""
+    """Return a condition on numbers as a Python bool; return a symbolic condition unchanged."""
     return condition if isinstance(condition, Symbolic) else bool(condition)

@@ -36,7 +36,7 @@ def decreasing_weights(rng: Rng, m: int) -> tuple[Fraction, ...]:
 
 
 def scored_rows(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield m, k, rho, y and one row of scores with class y: exact with ties, and normal."""
+    """Yield cases of m, k, rho, y and a row of scores: exact ones with ties, and normal ones."""
     for m, k in sizes(6 if deep else 5):
         for _ in range(4 if deep else 2):
             y, rho = int(rng.integers(m)), decreasing_weights(rng, m)

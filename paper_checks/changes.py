@@ -1,6 +1,7 @@
 """List the verdicts that differ between two ledgers: python -m paper_checks.changes OLD NEW
 
-OLD and NEW are files of `python -m paper_checks --json`, such as two versions of ledger.json.
+OLD and NEW are files written by `python -m paper_checks --json`, such as two versions of
+ledger.json.
 """
 
 import argparse
@@ -17,7 +18,7 @@ FIELDS = ("verdict", "severity", "tier", "corrected", "statement")
 
 
 def changes(old: Sequence[Record], new: Sequence[Record]) -> Iterator[str]:
-    """Yield a line per row that is new, gone, or differs in one of FIELDS."""
+    """Yield a line per row that was added, was removed, or differs in one of FIELDS."""
     before, after = by_id(old), by_id(new)
     for id, record in after.items():
         if id not in before:

@@ -1,7 +1,7 @@
-"""Solve linear programs over a reference Polytope in exact fractions, for dyadic numbers.
+"""Solve linear programs over a reference Polytope in exact fractions, for dyadic data.
 
 reference.derived_polytopes builds its sets in float64. If k is an integer and the weights are
-multiples of 1/4, these floats are exact, and so is everything here.
+multiples of 1/4, these floats carry no rounding error, so all results here are exact.
 """
 
 from collections.abc import Collection, Sequence

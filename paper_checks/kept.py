@@ -1,4 +1,4 @@
-"""Keep the records of claims in a folder, as a study keeps its cells."""
+"""Store the records of claims in a folder, as a study stores its cells."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,26 +10,30 @@ from paper_checks.verdicts import Verdict, judge
 
 
 def place_of(id: str, folder: Path, seed: int, deep: bool) -> Place:
-    """Return the place of a claim's record; its code is the claim's, the judge included."""
+    """Return the storage place of a claim's record.
+
+    Its key includes the code of claim and judge.
+    """
     return place(folder, id, ".json", (CLAIMS[id], judge), (seed, deep))
 
 
 def code_of(id: str) -> str:
-    """Return the identity of a claim, "" if a record cannot depend on it."""
+    """Return the identity of a claim's code, or "" if the code cannot be identified."""
     return place_of(id, Path(), 0, False).code
 
 
 def kept_records(places: Mapping[str, Place]) -> dict[str, Record]:
-    """Return {id: record} of the claims whose places hold one."""
+    """Return {id: record} for the claims that have a stored record."""
     files = {id: place.file for id, place in places.items()}
     found = {id: load_record(file) for id, file in files.items() if file is not None}
     return {id: record["value"] for id, record in found.items() if record is not None}
 
 
 def keep_record(file: Path, record: Record) -> None:
-    """Write a record, unless a later run with the same code may find something else.
+    """Write a record, unless a later run of the same code may give a different result.
 
-    An untestable claim waits for files that are missing; a table that a claim reads may change.
+    Records of untestable claims are not written, as missing files may appear, nor are records of
+    claims that read a stored table, as the table may change.
     """
     if record["verdict"] != Verdict.UNTESTABLE and not CLAIMS[record["id"]].from_table:
         save_record(file, record_of(record, record["seconds"]))

@@ -44,10 +44,10 @@ class Untestable(Exception):
 
 @dataclass(frozen=True)
 class Version:
-    """Another version of a statement: a form with changed numbers, tried on cases.
+    """A variant of a statement: its form with changed numbers, tried on cases.
 
-    If form or cases is None, the printed statement's is taken. A version with a form of its own is
-    another statement. formula is in mathtext.
+    If form or cases is None, that of the printed statement is used. A version with its own form
+    counts as a different statement. formula is in mathtext.
     """
 
     text: str
@@ -70,7 +70,7 @@ def version(
 
 @dataclass(frozen=True)
 class Condition:
-    """A named condition on cases, under which a statement that is false as printed may be true."""
+    """A named condition on cases, under which a statement that is false as printed becomes true."""
 
     text: str
     meets: Callable[[Case], Any]
@@ -83,10 +83,10 @@ class WhereRight:
     Attributes
     ----------
     place : str
-        The id of another row, whose formula `form` compares with the correction in a case; or,
-        without a form, the place in the paper where its prose says so.
+        The id of the row that has the correct form; `form` compares its formula with the correction
+        in a case. Without a form, the place in the paper whose prose has the correct form.
     at : str
-        The formula of that row that is right, if the row has several.
+        Which formula of that row is correct, if the row has several.
     """
 
     place: str
@@ -96,9 +96,9 @@ class WhereRight:
 
 @dataclass(frozen=True)
 class Experiment:
-    """Marks a statement about an experiment, made on the data sets with these names.
+    """Marks a statement about an experiment on the data sets with these names.
 
-    Cases name theirs in `data`. Cases of other data sets do not decide the statement.
+    A case names its data set in `data`. Cases on other data sets do not decide the statement.
     """
 
     data: tuple[str, ...]
@@ -106,10 +106,10 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Library:
-    """The functions of fwlab that a row exercises, by dotted names.
+    """The functions of fwlab that a row exercises, given by their dotted names.
 
-    The form compares them with the true version of the statement; it is None if the claim's own
-    form calls them.
+    `form` compares them with the true version of the statement; it is None if the claim's own form
+    already calls them.
     """
 
     names: tuple[str, ...]
@@ -119,10 +119,10 @@ class Library:
 
 @dataclass(frozen=True)
 class Erratum:
-    """A note for the paper's margin.
+    """A correction note for the paper.
 
-    It has the page, the formula as printed and as it should be (mathtext), the proof in about three
-    sentences, and the consequences of the error elsewhere.
+    It gives the page, the formula as printed and as it should be (mathtext), a proof in about three
+    sentences, and the consequences of the error elsewhere in the paper.
     """
 
     page: str
@@ -134,7 +134,7 @@ class Erratum:
 
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """One statement of one paper. The first five fields make a claim; the others are extras.
+    """One statement of one paper. The first five fields are required; the others are optional.
 
     Attributes
     ----------
@@ -142,23 +142,24 @@ class Claim:
     where : str
         The place in the paper.
     statement : str
-        The statement in our own words.
+        The statement, paraphrased.
     form : callable
         form(case) says by how much the statement holds in a case.
     cases : callable
         cases(rng, deep) yields the cases on which the form is tried.
     planted : tuple of Version
-        Does the check see errors? Wrong versions, which it must refute.
+        Wrong versions, which the check must refute; they show that it detects errors.
     formula, shapes, sides : str, str, tuple of str
-        How a page shows it: in mathtext, "" if words say it all; the shapes of the quantities; the
+        For display: the formula in mathtext, "" if words suffice; the shapes of the quantities; the
         meaning of `left` and `right` in a witness.
     judged, assumed : str
-        How the print was read: the reading that was judged, if several are possible; conditions
-        that the statement needs and the paper does not print beside it.
+        How the printed text was interpreted: the reading that was judged, if several are possible;
+        conditions that the statement needs but the paper does not print beside it.
     reading : Version
-        The statement with the one symbol or word on which the verdict hangs read otherwise.
+        The statement with one symbol or word read differently, if the verdict depends on that
+        reading.
     relaxed : Version
-        A wider version that is true, too.
+        A more general version that is also true.
     condition : Condition
         When a statement that is false in general is true.
     premise : Condition
@@ -166,16 +167,16 @@ class Claim:
     main : Condition
         The main case of the claim; by default its paper's (paper_checks.main_cases).
     derived, where_right : Version, WhereRight
-        Of a misprint: what is true, and where the paper itself has it.
+        For a misprint: the true version, and where the paper itself has it.
     corrected : Version
-        Of a statement that fails: what is true instead.
+        For a statement that fails: what is true instead.
     erratum : Erratum
-        The note for the paper's margin.
+        The correction note for the paper.
     proofs, not_proved : tuple of Proof, str
-        Is it proved for all real numbers? If not, why, in one line.
+        Proofs for all real numbers; if there are none, the reason in one line.
     hedge : str
-        The word by which the source marks the statement as a conjecture or a rounding, so that it
-        is no claim.
+        The word by which the source marks the statement as a conjecture or a rounded number rather
+        than a claim.
     experiment : Experiment
         Marks a statement about an experiment.
     program, cause : Version
@@ -239,7 +240,7 @@ CLAIMS: dict[str, Claim] = {}
 
 
 def claim(id: str, where: str, statement: str, **parts: Any) -> Callable[[Form], Claim]:
-    """Register the decorated form as a claim; `parts` are the other fields of Claim."""
+    """Register the decorated form as a claim; `parts` holds the remaining fields of Claim."""
 
     def register(form: Form) -> Claim:
         if id in CLAIMS:
@@ -253,7 +254,7 @@ def claim(id: str, where: str, statement: str, **parts: Any) -> Callable[[Form],
 
 
 def check_claim(claim: Claim) -> None:
-    """Raise TypeError or ValueError for a malformed id and for versions that cannot run."""
+    """Raise TypeError or ValueError for a malformed id or for versions that cannot run."""
     if not ID.fullmatch(claim.id):
         raise ValueError(
             "an id must be SOURCE-NAME, in letters, digits, dots, dashes and underscores; "
@@ -267,7 +268,7 @@ def check_claim(claim: Claim) -> None:
             raise TypeError(f"{claim.id}: {name} must be a tuple of {what}; got {given!r}")
     for other in (*claim.planted, *claim.versions.values()):
         if not isinstance(other, Version):
-            raise TypeError(f"{claim.id}: version() makes what may be tried besides; got {other!r}")
+            raise TypeError(f"{claim.id}: its variants must be made by version(); got {other!r}")
         try:
             inspect.signature(other.form or claim.form).bind(None, **other.changes)
         except TypeError as error:

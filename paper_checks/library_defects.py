@@ -1,7 +1,7 @@
-"""Plant defects in fwlab: make the results of a function a thousandth off wherever it is used.
+"""Plant defects in fwlab: change the results of a function by a thousandth wherever it is used.
 
-A row of the ledger that exercises the function must then fail; otherwise it would miss a real
-defect, too.
+A row of the ledger that exercises the function must then fail; otherwise it would also miss a real
+defect.
 """
 
 import sys
@@ -41,7 +41,7 @@ def owner_of(name: str) -> tuple[Any, str]:
     path, _, attribute = name.rpartition(".")
     try:
         owner: Any = resolve_name(path)
-        getattr(owner, attribute)  # a package may import a name when it is first asked for
+        getattr(owner, attribute)  # a package may import a name lazily, on first access
     except (ImportError, AttributeError, ValueError):
         raise ValueError(f"{name}: fwlab has no such function") from None
     if isinstance(owner, type):
@@ -50,7 +50,7 @@ def owner_of(name: str) -> tuple[Any, str]:
 
 
 def users_of(function: Any, attribute: str) -> list[Any]:
-    """Return the modules that know the function under this name."""
+    """Return the modules that hold the function under this name."""
     return [
         module
         for name, module in list(sys.modules.items())
@@ -59,7 +59,7 @@ def users_of(function: Any, attribute: str) -> list[Any]:
 
 
 def wrong(original: Any) -> Any:
-    """Return the function with wrong results."""
+    """Return the function with its results made wrong."""
     if isinstance(original, property) and original.fget is not None:
         return property(wrong(original.fget))
     if isinstance(original, staticmethod | classmethod):
@@ -74,7 +74,7 @@ def wrong(original: Any) -> Any:
 
 
 def off(value: Any) -> Any:
-    """Return a value with its numbers a thousandth off; a truth value reversed."""
+    """Return a value with its numbers changed by a thousandth, or a truth value negated."""
     if isinstance(value, bool | np.bool_):
         return not value
     if isinstance(value, int | np.integer):

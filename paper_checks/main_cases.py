@@ -1,7 +1,7 @@
-"""The main case of each paper: the cases that the paper is about, as a predicate on cases.
+"""Define each paper's main case: a predicate that selects the cases that the paper is about.
 
-A paper's main case keeps the parameters in the range that the paper uses, and leaves out special
-data, such as samples that are 0. A claim may declare a main case of its own.
+It requires parameters in the range that the paper uses and excludes degenerate data, such as
+samples that are all 0. A claim may declare its own main case.
 """
 
 from collections.abc import Mapping
@@ -19,14 +19,14 @@ def everything(case: Case) -> bool:
 
 
 def samples_and_weights(case: Case) -> bool:
-    """Return whether a sample is not 0, k < m, and the weights of the loss are not scaled up."""
+    """Return whether k < m, some sample is nonzero, and the loss's weights are not scaled up."""
     X = given(case, "X")
     sampled = X is None or any(x != 0 for row in X for x in row)
     return sampled and between(case) and given(case, "scale", 1) <= 1
 
 
 def between(case: Case, least: int = 1) -> bool:
-    """Return whether least <= k < m; what a case does not have is not asked for."""
+    """Return whether least <= k < m; bounds on quantities that a case lacks are skipped."""
     k, m = given(case, "k"), given(case, "m")
     return k is None or (k >= least and (m is None or k < m))
 
@@ -44,7 +44,7 @@ def positive_delta(case: Case) -> bool:
 
 
 def as_trained(case: Case) -> bool:
-    """Return whether p, the loss and the number of classes are such as the paper trains with."""
+    """Return whether p, the loss and the number of classes are ones that the paper trains with."""
     p, loss = given(case, "p", SMALLEST_P), given(case, "loss")
     convex = loss is None or getattr(loss, "convex", True)
     return SMALLEST_P <= p <= LARGEST_P and convex and given(case, "c", 3) >= 3
@@ -56,7 +56,7 @@ def given(case: Case, name: str, otherwise: Any = None) -> Any:
     return getattr(case, name, getattr(problem, name, otherwise))
 
 
-# by paper; a source without an entry is about all of its cases
+# by paper; for a source without an entry, all cases are main cases
 MAIN_CASES: Mapping[str, Condition] = {
     "K19": Condition(
         "k < m, some sample is not 0, and the weights sum to at most 1, as in section 7.3",

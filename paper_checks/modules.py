@@ -1,4 +1,4 @@
-"""Import the modules of claims: a package for each paper, and files from outside."""
+"""Import the modules of claims: a package for each paper, and users' own files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ FIGURES = "paper_checks.whole_figures"
 
 @dataclass(frozen=True)
 class ClaimFile:
-    """A file of claims from outside: its path as given, its module, the ids of its claims."""
+    """A user's file of claims: its path as given, its module, and the ids of its claims."""
 
     path: str
     module: str
@@ -48,9 +48,9 @@ def claims(paper: str | None = None) -> list[Claim]:
 
 
 def claim_files(paths: Sequence[str]) -> list[ClaimFile]:
-    """Import files from outside after the papers' claims; return one ClaimFile per file.
+    """Import users' files after the papers' claims; return one ClaimFile per file.
 
-    Raises ValueError, with a sentence that begins with the path, if a file cannot be imported or
+    Raises ValueError, with a message that begins with the path, if a file cannot be imported or
     registers no claim.
     """
     claims()

@@ -57,7 +57,7 @@ def add_effort(made: argparse.ArgumentParser) -> None:
         "--figures",
         type=Path,
         metavar="DIR",
-        help="where `python -m figures --out DIR` has put the published tables "
+        help="the folder of the published tables, as written by `python -m figures --out DIR` "
         f"({VARIABLE}, else figures/results, where the repository has them)",
     )
     made.add_argument("--keep", type=Path, metavar="DIR", help="keep records; resume from them")
@@ -76,7 +76,8 @@ def add_output(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--json",
         action="store_true",
-        help="print records instead of a table; paper_checks/ledger.schema.json has their form",
+        help="print records instead of a table; paper_checks/ledger.schema.json describes "
+        "their format",
     )
 
 
@@ -85,7 +86,7 @@ def whole_number(least: int) -> Callable[[str], int]:
 
     def read(text: str) -> int:
         if not text.lstrip("-").isdecimal() or int(text) < least:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least} on")
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least {least}")
         return int(text)
 
     return read

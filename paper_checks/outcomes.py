@@ -1,6 +1,6 @@
-"""Say whether a statement holds: equality, inequality, membership.
+"""Compute whether a statement holds: an equality, an inequality or a membership.
 
-On symbols the answer is a formula, to be proved (paper_checks.proofs).
+On symbols the result is a formula to be proved (paper_checks.proofs).
 """
 
 import math
@@ -14,9 +14,9 @@ import numpy as np
 from paper_checks.arithmetic import Truth, all_of, equals, is_symbolic
 from paper_checks.trials import Outcome, Tier, weakest
 
-# relative error that rounding and a solver's last digits may leave in float64
+# relative error allowed in float64, for rounding and a solver's last digits
 ROUNDING = 1e-9
-# an interval that is wider than this, relative to its ends, does not say where an optimum lies
+# an interval that is wider than this, relative to its ends, is too wide to locate an optimum
 WIDEST = 1e-5
 
 Interval = tuple[float, float]
@@ -50,7 +50,7 @@ def at_most(left: Any, right: Any, allowed: float = ROUNDING, **seen: Any) -> Ou
     """State that left <= right for two numbers.
 
     Ints and Fractions are compared exactly, other numbers up to `allowed` times the larger one. The
-    margin is right - left, relative likewise.
+    margin is right - left, divided by the larger one for floats.
     """
     if is_symbolic(left, right):
         return stated(left <= right)
@@ -64,9 +64,9 @@ def at_most(left: Any, right: Any, allowed: float = ROUNDING, **seen: Any) -> Ou
 
 
 def same_optimum(one: Interval, other: Interval, **seen: Any) -> Outcome:
-    """State that two optimal values are the same, by intervals that hold them up to rounding.
+    """State that two optimal values are equal, given an enclosing interval for each.
 
-    Disjoint intervals refute it, and so does a wide one, from which nothing follows.
+    Disjoint intervals refute it. So does an interval that is too wide to show anything.
     """
     size = max(1.0, *map(abs, (*one, *other)))
     widths = [(high - low) / size for low, high in (one, other)]
@@ -91,7 +91,7 @@ def less(left: Any, right: Any, **seen: Any) -> Outcome:
 
 
 def both(*outcomes: Outcome) -> Outcome:
-    """Join statements: return the one that holds least, in the weakest tier if all hold."""
+    """Join statements: return the one with the smallest margin, in the weakest tier if all hold."""
     if any(outcome.formula is not None for outcome in outcomes):
         return stated(all_of(*(formula_of(outcome) for outcome in outcomes)))
     worst = min(outcomes, key=lambda outcome: float(outcome.margin) + outcome.allowed)
@@ -108,7 +108,7 @@ def arithmetic_of(outcome: Outcome) -> Tier:
 
 
 def truth(condition: Truth, tier: Tier | None = None, **seen: Any) -> Outcome:
-    """State a condition that is true or false, with nothing to measure.
+    """State a condition that is true or false, without a numerical margin.
 
     By default the tier is exact for a case of exact numbers; a condition on rounded numbers needs
     Tier.FLOAT.
@@ -127,7 +127,7 @@ def false(**seen: Any) -> Outcome:
 
 
 def counted(left: int, right: float | Fraction, **seen: Any) -> Outcome:
-    """State that left <= right: operations that instrumented code has counted, and their bound."""
+    """State that a count of operations, made by instrumented code, is at most its bound."""
     return replace(at_most(left, right, **seen), tier=Tier.COUNTED)
 
 
@@ -139,13 +139,17 @@ def published(outcome: Outcome) -> Outcome:
 def estimated(low: float, high: float, least: float = 0.0, **seen: Any) -> Outcome:
     """State that a mean is at least `least`, by a Monte Carlo estimate in the interval [low, high].
 
-    It is false if the whole interval lies below, and undecided if it lies on both sides.
+    It is false if the whole interval lies below `least`, and undecided if the interval contains
+    `least`.
     """
     return replace(effect(low - least, high - least), seen={"interval": (low, high), **seen})
 
 
 def effect(low: float, high: float, tier: Tier = Tier.MONTE_CARLO, **seen: Any) -> Outcome:
-    """State that an effect is positive, by its confidence interval; undecided if that holds 0."""
+    """State that an effect is positive, given its confidence interval.
+
+    Undecided if that contains 0.
+    """
     undecided = bool(low <= 0 <= high)
     margin = 0.0 if undecided else (low if low > 0 else high)
     seen = {"interval": (low, high), **seen}
@@ -153,7 +157,7 @@ def effect(low: float, high: float, tier: Tier = Tier.MONTE_CARLO, **seen: Any) 
 
 
 def stated(formula: Truth) -> Outcome:
-    """Return the outcome that a formula about symbols has to be proved."""
+    """Return an outcome that holds a formula about symbols, still to be proved."""
     return Outcome(Fraction(0), formula=formula)
 
 
@@ -162,7 +166,7 @@ def formula_of(outcome: Outcome) -> Truth:
 
 
 def all_equal(left: Any, right: Any) -> Truth:
-    """Return whether two symbolic numbers, or two vectors entry by entry, are equal."""
+    """Return the formula that two symbolic numbers are equal, or two vectors entry by entry."""
     if isinstance(left, list | tuple) and isinstance(right, Sequence) and len(left) == len(right):
         return all_of(*(all_equal(a, b) for a, b in zip(left, right, strict=True)))
     return equals(left, right)

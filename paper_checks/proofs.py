@@ -1,9 +1,9 @@
-"""Prove a form for all real numbers at given sizes, or a theorem for every size.
+"""Prove a form for all real numbers at given sizes, or a theorem for all sizes.
 
-On a case with symbols, a form that is written with paper_checks.arithmetic returns the formula to
-be proved. The solver z3 looks for real numbers that contradict it; if there are none, the statement
-is proved at that size. Otherwise the numbers are made simple, and the form refutes itself on them
-in fractions, without the solver.
+On a case with symbols, a form written with paper_checks.arithmetic returns the formula to be
+proved. The solver z3 searches for real numbers that violate it; if none exist, the statement is
+proved at that size. Otherwise a counterexample with simple numbers is sought, and the form is
+evaluated on it in fractions, without the solver.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,7 +17,10 @@ from paper_checks.trials import Case, Form, evaluated
 
 @dataclass(frozen=True)
 class Proof:
-    """The base of the proofs; `catches` names errors that this proof finds and cases may miss."""
+    """The base of the proofs.
+
+    `catches` names errors that this proof detects but random cases may miss.
+    """
 
     catches: str
 
@@ -28,10 +31,10 @@ def no_assumption(case: Case) -> Truth:
 
 @dataclass(frozen=True)
 class BySolver(Proof):
-    """A proof by the solver: the claim's form, decided on symbols.
+    """A proof by the solver, which decides the claim's form on symbols.
 
-    cases(deep) yields cases with symbols, small ones first. assuming(case) returns their
-    assumptions, and sized_by names their sizes.
+    cases(deep) yields cases with symbols, small ones first. assuming(case) returns the assumptions
+    of a case, and sized_by names its size parameters.
     """
 
     cases: Callable[[bool], Iterable[Case]]
@@ -41,12 +44,12 @@ class BySolver(Proof):
 
 @dataclass(frozen=True)
 class ByTheorem(Proof):
-    """A separate proof for all sizes given.
+    """A proof written separately, for all the sizes given.
 
     prove(deep, `**changes`) returns whether the version of the statement with these changed numbers
-    is proved, for these sizes. obligations(`**changes`) yields the parts of the proof that can be
-    stored, each with its size: formulas that are true nowhere, and certificates of rates.
-    `not_stored` is the reason if there are none. `everywhere` is False if a size is bounded.
+    is proved. obligations(`**changes`) yields the parts of the proof that can be stored, each with
+    its size: unsatisfiable formulas and certificates of rates. `not_stored` is the reason if there
+    are none. `everywhere` is False if a size is bounded.
     """
 
     prove: Callable[..., bool]
@@ -60,8 +63,8 @@ class ByTheorem(Proof):
 class Decision:
     """The outcome of deciding one version of a statement.
 
-    It holds the sizes where the version is proved, the sizes where it stays open, a case that
-    refutes it, or None, and whether the proof is for all sizes.
+    It holds the sizes where the version is proved, the sizes where it remains open, a case that
+    refutes it (or None), and whether the proof covers all sizes.
     """
 
     proved: tuple[str, ...] = ()
@@ -88,14 +91,14 @@ def decision(
 ) -> Decision:
     """Decide a version of a claim by a proof.
 
-    A question is answered once per process: no answer depends on the cases that are drawn.
+    Answers are cached for the process, as none depends on the cases that are drawn.
     """
     numbers = tuple((name, type(value), value) for name, value in changes.items())
     question = (proof, form, numbers, deep, meets)
     try:
         if question in DECIDED:
             return DECIDED[question]
-    except TypeError:  # a changed number without a hash
+    except TypeError:  # a changed value is not hashable
         return new_decision(proof, form, changes, deep, meets)
     DECIDED[question] = new_decision(proof, form, changes, deep, meets)
     return DECIDED[question]
@@ -146,9 +149,9 @@ def opposites(
     deep: bool = False,
     meets: Callable[[Case], Truth] = no_assumption,
 ) -> Iterator[tuple[Case, Truth]]:
-    """Yield each case of a proof with the formula that the assumptions hold and the version fails.
+    """Yield each case of a proof with the formula "the assumptions hold and the version fails".
 
-    Sizes that a version says nothing of are left out.
+    Sizes to which a version does not apply are left out.
     """
     for case in proof.cases(deep):
         premises = all_of(proof.assuming(case), meets(case))
@@ -159,12 +162,12 @@ def opposites(
 def obligation_of(form: Form, case: Case, changes: Mapping[str, Any]) -> Truth:
     """Return the formula to be proved: the form is defined, and true.
 
-    It is False if the form is undefined whatever the numbers are.
+    It is False if the form is undefined for all numbers.
     """
     with side_conditions() as conditions:
         try:
             outcome = form(case, **changes)
-        except Undefined:  # whatever the numbers are
+        except Undefined:  # undefined for all numbers
             return False
     stated = outcome.holds if outcome.formula is None else outcome.formula
     return all_of(*conditions.defined, stated)
@@ -177,12 +180,12 @@ def confirm(
     changes: Mapping[str, Any],
     meets: Callable[[Case], Truth],
 ) -> None:
-    """Raise RuntimeError unless the form fails in a case of fractions that is as assumed."""
+    """Raise RuntimeError unless a case of fractions meets the assumptions and the form fails."""
     outcome, _ = evaluated(form, case, changes)
     if outcome.holds or not (proof.assuming(case) and meets(case)):
         raise RuntimeError(
-            f"the solver's case ({case}) refutes {form.__name__} on symbols alone; the form says "
-            "something else of numbers"
+            f"the solver's case ({case}) refutes {form.__name__} on symbols only; on "
+            f"numbers the form has a different outcome"
         )
 
 
@@ -199,7 +202,7 @@ def sizes(cases: Iterable[Case], proof: BySolver) -> tuple[str, ...]:
 def contradiction(formula: Truth, case: Case) -> Case | Unknown | None:
     """Return the case with simple rational numbers that satisfy the formula.
 
-    None if there are none, Unknown if that stays open.
+    Returns None if there is none, and Unknown if the solver cannot decide.
     """
     if formula is False:
         return None
@@ -229,7 +232,7 @@ def summary(sizes: Iterable[str]) -> str:
 
 
 def symbolic_sizes(largest_m: int, smallest_m: int = 2) -> Iterator[tuple[int, int]]:
-    """Yield all (m, k) with smallest_m <= m <= largest_m and 1 <= k <= m, small ones first."""
+    """Yield all (m, k) with smallest_m <= m <= largest_m and 1 <= k <= m, smallest first."""
     for m in range(smallest_m, largest_m + 1):
         for k in range(1, m + 1):
             yield m, k

@@ -1,6 +1,6 @@
-"""Write the inequalities behind the rates of figures/exact as formulas about symbols.
+"""Express the inequalities behind the rates of figures/exact as formulas about symbols.
 
-Each formula here is the opposite of what is proved: it is true nowhere.
+Each formula here is the negation of what is proved, so it is unsatisfiable.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from paper_checks.rational_functions import is_negative
 def recurrence_fails(
     numerator: Number = 2, offset: Number = 1, constant: Number = 2, shift: Number = 2
 ) -> Iterator[tuple[str, Truth]]:
-    """Yield how the induction of `prove_for_all_steps` would fail: for t = 1, and from t to t + 1.
+    """Yield the negations of the induction's parts in `prove_for_all_steps`: t = 1, t to t + 1.
 
     The second formula says that the bound fails for t + 1 although it holds for t.
     """
@@ -30,6 +30,6 @@ def recurrence_fails(
 
 
 def linear_fails() -> Iterator[tuple[str, Truth]]:
-    """Yield that an inequality of `prove_linear_inside` fails, one formula for each."""
+    """Yield the negation of each inequality of `prove_linear_inside`."""
     for size, slack, names in linear_slacks():
         yield size, is_negative(slack, names)

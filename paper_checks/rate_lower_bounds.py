@@ -1,4 +1,4 @@
-"""Prove that Frank-Wolfe does not converge linearly on two training problems of one sample.
+"""Prove that Frank-Wolfe does not converge linearly on two training problems with one sample.
 
 Both duals are strongly concave, with or without smoothing, and both runs start from A = 0. The
 loss is the max hinge (top-1), with n = d = 1. The recurrences are identities that sympy verifies;
@@ -9,9 +9,9 @@ kato2019/linear_rates.py runs Frank-Wolfe on K19's dual in fractions and compare
     D = beta - beta^2,  0 <= beta <= 1,     u = 2 beta - 1,     max D - D = u^2/4.
 
 The steps 2/(t+1) move u_{t-1} to u_t = (1 - 2/(t+1)) u_{t-1} + 2/(t+1) e_t with e_t = 1 or -1. So
-t (t+1)/2 u_t = sum_{i <= t} i e_i is an integer, odd if t is 1 or 2 modulo 4; then it is not 0, and
-
-    max D - D(A_t) >= 1/(t (t+1))^2    for infinitely many t: no c q^t with q < 1 is above that.
+t (t+1)/2 u_t = sum_{i <= t} i e_i is an integer, odd if t is 1 or 2 modulo 4; in that case it is
+not 0, and max D - D(A_t) >= 1/(t (t+1))^2. This holds for infinitely many t, so no bound c q^t with
+q < 1 is possible.
 
 `prove_line_search_is_not_linear`: the optimum is on the boundary. Three classes,
 |x|^2/lam + smoothing = 2/3:
@@ -20,13 +20,13 @@ t (t+1)/2 u_t = sum_{i <= t} i e_i is an integer, odd if t is 1 or 2 modulo 4; t
 
 In the norm of D the domain is a triangle with equal sides, and the optimum is the middle of the
 side b_1 + b_2 = 1, where the gradient is 0. In units of half a side, with that middle as 0, the
-vertices are (-1, 0), (1, 0) and (0, sqrt 3), where A = 0 is. From (a, b), b > 0, Frank-Wolfe goes
-towards that end of the side that is farther away, at a distance 1 + |a| along it, and exact line
-search goes to the foot of the perpendicular from 0, on the other side of a = 0:
+vertices are (-1, 0), (1, 0) and (0, sqrt 3), where A = 0 is. From (a, b), b > 0, Frank-Wolfe moves
+towards the farther end of the side, at a distance 1 + |a| along it. Exact line search stops at the
+foot of the perpendicular from 0, on the other side of a = 0:
 
     |a'| = v/(1 + v),   b' = sqrt v/(1 + v),   v = (b/(1 + |a|))^2,   max D - D = v/(6 (1 + v)).
 
-So v' = v/(1 + 2 v)^2, that is, 1/v' = 1/v + 4 + 4 v; and v = 3 at t = 1, v <= 3 ever after. Hence
+So v' = v/(1 + 2 v)^2, that is, 1/v' = 1/v + 4 + 4 v; v = 3 at t = 1, and v <= 3 from then on. Hence
 1/v <= 1/3 + 16 (t - 1) after t steps, and
 
     max D - D(A_t) >= 1/(96 t)    for all t >= 1.
@@ -44,7 +44,7 @@ from figures.exact.rate_recurrence import Number, exact, is_nonnegative
 def prove_fixed_steps_are_not_linear(numerator: Number = 2, offset: Number = 1) -> bool:
     """Return whether the steps numerator/(t + offset) are proved not to converge linearly.
 
-    The proof is the sum that is odd infinitely often.
+    The proof uses a sum that is odd infinitely often.
     """
     t, u, e = symbols("t u e", positive=True)
     step = exact(numerator) / (t + exact(offset))
@@ -63,7 +63,7 @@ def prove_line_search_is_not_linear(constant: Number = 96) -> bool:
     a, b = v / (1 + v), sympy.sqrt(v) / (1 + v)
     after = sympy.simplify((b / (1 + a)) ** 2)
     growth = sympy.simplify(1 / after - 1 / v - 4 - 4 * v)
-    most = sympy.Rational(1, 3) + 16 * t  # of 1/v after t + 1 steps
+    most = sympy.Rational(1, 3) + 16 * t  # a bound of 1/v after t + 1 steps
     slack = 1 / (6 * (1 + most)) - 1 / (exact(constant) * (t + 1))
     return bool(sympy.simplify(after - v / (1 + 2 * v) ** 2) == 0 == growth) and is_nonnegative(
         slack, t

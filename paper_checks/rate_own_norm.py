@@ -6,10 +6,10 @@ A and B,
     f(B) = f(A) + <f'(A), B - A> + |B - A|^2/2,   |V|^2 = lambda |w(V)|^2 + smoothing/n |V|_F^2.
 
 f is a convex quadratic with L = 1, and the largest squared distance of two points of the domain is
-the curvature C of T20's bound 2C/(t+2). Hence a certificate of figures/exact for
-"quadratic" functions proves max D - D(A_t) <= bound C for every data set, of every size, with and
-without smoothing. This module evaluates such a proof, term by term, on a given small problem: a
-check of the signs in rate_certificate.py there on real runs, not a part of the proof.
+the curvature C of T20's bound 2C/(t+2). Hence a certificate of figures/exact for "quadratic"
+functions proves max D - D(A_t) <= bound C for every data set of every size, with or without
+smoothing. This module evaluates such a proof, term by term, on a given small problem: this checks
+the signs in figures/exact/rate_certificate.py on real runs, and is not part of the proof.
 """
 
 from collections.abc import Sequence
@@ -39,13 +39,13 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class DualPoint:
-    """A feasible A: a vector whose square in the metric is |A|^2, and -sum Phi*/n there."""
+    """A feasible A, as a vector of squared length |A|^2 in the metric, and -sum Phi*/n at A."""
 
     vector: Array
     offset: Fraction
 
     def towards(self, other: "DualPoint", step: Fraction) -> "DualPoint":
-        """Return the convex combination (1 - step) self + step other."""
+        """Return the convex combination (1 - step) * self + step * other."""
         return DualPoint(
             (1 - step) * self.vector + step * other.vector,
             (1 - step) * self.offset + step * other.offset,
@@ -54,7 +54,7 @@ class DualPoint:
 
 @dataclass(frozen=True, eq=False)
 class OwnNorm:
-    """A dual: the vertices of each sample's domain, and the weights of the squares in |A|^2."""
+    """A dual problem: each sample's vertices, and the weights of the squares in |A|^2."""
 
     rows: tuple[tuple[DualPoint, ...], ...]
     metric: Array
@@ -84,12 +84,15 @@ class OwnNorm:
         )
 
     def vertex(self, chosen: Sequence[int]) -> DualPoint:
-        """Return the vertex of the whole domain with these vertices of the samples."""
+        """Return the vertex of the whole domain that combines one vertex per sample."""
         pairs = zip(self.rows, chosen, strict=True)
         return self.mixture([[Fraction(int(j == k)) for j in range(len(r))] for r, k in pairs])
 
     def curvature(self) -> Fraction:
-        """Return C, the largest |S - A|^2: convex in S and A, so vertices suffice."""
+        """Return C, the largest |S - A|^2.
+
+        It is convex in S and A, so the maximum is attained at vertices.
+        """
         differences = [
             {tuple(u.vector - v.vector) for u, v in product(row, repeat=2)} for row in self.rows
         ]
@@ -97,7 +100,7 @@ class OwnNorm:
         return max(self.inner(total, total) for total in totals)
 
     def oracle(self, A: DualPoint) -> DualPoint:
-        """Return a vertex S with the least <f'(A), S>; ties go to the first of each sample."""
+        """Return a vertex S with the least <f'(A), S>; at ties, each sample's first such vertex."""
         chosen = []
         for row in self.rows:
             values = [self.inner(A.vector, v.vector) - v.offset for v in row]
@@ -105,7 +108,7 @@ class OwnNorm:
         return self.vertex(chosen)
 
     def run(self, steps: Sequence[Fraction]) -> tuple[list[DualPoint], list[DualPoint]]:
-        """Return (x_0, x_1, .., x_t) and (s_0, .., s_{t-1}), from each sample's first vertex."""
+        """Return (x_0, .., x_t) and (s_0, .., s_{t-1}) of a run from each sample's first vertex."""
         iterates, taken = [self.vertex([0] * len(self.rows))], []
         for step in steps:
             taken.append(self.oracle(iterates[-1]))
@@ -128,7 +131,7 @@ def of_exact_problem(problem: ExactProblem) -> OwnNorm:
 
 
 def case_of(slow: Training) -> Case:
-    """Return the training problem of T20 that slow_training.py writes as features and costs."""
+    """Return the training problem of T20 with the features and costs of slow_training.py."""
     m = len(slow.costs)
     costs = [[Fraction(0)] * m for _ in range(m)]
     costs[0] = list(slow.costs)
@@ -144,7 +147,10 @@ def case_of(slow: Training) -> Case:
 def made(
     loss: Any, y: Sequence[int], m: int, lam: Fraction, smoothing: Fraction, links: Sequence[Any]
 ) -> OwnNorm:
-    """Return the dual of samples with these labels; `links` maps each row of A to its w."""
+    """Return the dual for samples with these labels.
+
+    `links` maps each row of A to its contribution to w.
+    """
     n, rows = len(y), []
     for i, (label, link) in enumerate(zip(y, links, strict=True)):
         row = []
@@ -163,9 +169,10 @@ def made(
 
 @dataclass(frozen=True)
 class ProofTerms:
-    """The terms of a certificate on one run, which show that error <= bound * C.
+    """The terms of a certificate, evaluated on one run; they show that error <= bound * C.
 
-    bound * C - error is the sum of the terms and of the form, and all of them are at least 0.
+    The difference bound * C - error is the sum of the terms and the quadratic form, all of which
+    are nonnegative.
     """
 
     bound: Fraction
@@ -182,7 +189,7 @@ class ProofTerms:
 def proof_on(certificate: RateCertificate, dual: OwnNorm, best: DualPoint) -> ProofTerms:
     """Evaluate a certificate for quadratic functions on the run of Frank-Wolfe on a dual.
 
-    `best` is a feasible point to compare with, in place of the optimum; the proof holds for each.
+    `best` is a feasible point used in place of the optimum; the proof holds for every such point.
     """
     steps, functions = certificate.steps, certificate.functions
     iterates, taken = dual.run(steps)
@@ -199,6 +206,6 @@ def proof_on(certificate: RateCertificate, dual: OwnNorm, best: DualPoint) -> Pr
     terms = [x * value(expression(steps, functions, k)) for k, x in certificate.multipliers.items()]
     found = dual.dual(best) - dual.dual(iterates[-1])
     if value(error(steps, functions)) != found:
-        raise ValueError("the error of the run is not that of the certificate")
+        raise ValueError("the error of the run differs from that of the certificate")
     rest = value(remainder(certificate))
     return ProofTerms(certificate.bound * curvature, found, tuple(terms), rest)

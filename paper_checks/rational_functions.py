@@ -1,6 +1,6 @@
-"""Write rational functions of sympy as formulas about symbols, for verify_proofs.py.
+"""Express sympy's rational functions as formulas about symbols, for verify_proofs.py.
 
-Each formula here is the opposite of what is proved: it is true nowhere.
+Each formula here is the negation of what is proved, so it is unsatisfiable.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from paper_checks.symbols import real
 
 
 def differ(left: Any, right: Any) -> Truth:
-    """Return the formula that two rational functions have values, and not the same one."""
+    """Return the formula that two rational functions are both defined and have different values."""
     with side_conditions() as conditions:
         same = equals(number(left), number(right))
     return all_of(*conditions.defined, negation(same))
@@ -40,7 +40,7 @@ def is_negative(expression: Any, nonnegative: Sequence[sympy.Symbol]) -> Truth:
 
 
 def number(expression: Any) -> Real:
-    """Return a rational function of sympy as a number made of symbols."""
+    """Return sympy's rational function as an expression in symbols."""
     expression = sympy.sympify(expression)
     if expression.is_Symbol:
         return real(expression.name)
@@ -57,4 +57,4 @@ def number(expression: Any) -> Real:
         if expression.exp < 0:
             return divide(Fraction(1), number(expression.base**-expression.exp))
         return number(expression.base) ** int(expression.exp)
-    raise TypeError(f"{expression} is no rational function")
+    raise TypeError(f"{expression} is not a rational function")

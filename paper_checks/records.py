@@ -1,4 +1,4 @@
-"""Write a finding about a claim as a plain dictionary for JSON, the page and the terminal."""
+"""Convert a finding about a claim to a plain dictionary, for JSON, the page and the terminal."""
 
 import inspect
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ UNIT_ROUNDOFF = 2.0**-53
 def record(finding: Finding) -> Record:
     """Return a finding as a dictionary; `cases` counts the cases, `kinds` counts them by kind.
 
-    `file` is empty until `run` fills it in for a claim from outside.
+    `file` is empty until `run` fills it in for a claim from a user's file.
     """
     claim, printed = finding.claim, finding.printed
     return {
@@ -60,7 +60,7 @@ def record(finding: Finding) -> Record:
 
 
 def severity_parts(finding: Finding) -> Record:
-    """Return the severity of an error, its main case, and the row that shows it."""
+    """Return an error's severity, the main case, and the id of the row under which it is shown."""
     found = severity(finding)
     return {
         "severity": str(found or ""),
@@ -71,7 +71,7 @@ def severity_parts(finding: Finding) -> Record:
 
 
 def trial_parts(printed: Trial | None) -> Record:
-    """Return the finding about the printed statement."""
+    """Return the results for the printed statement."""
     if printed is None:
         printed = Trial({}, 0, None)
     uses = printed.conventions
@@ -89,7 +89,7 @@ def trial_parts(printed: Trial | None) -> Record:
 
 
 def witness_parts(witness: Witness) -> list[Record]:
-    """Return the numbers of a witness, each with its name and its origin: given or seen."""
+    """Return the values of a witness, each with its name and whether it was given or computed."""
     sides = (("given", witness.given), ("seen", witness.seen))
     return [
         {"name": name, "side": side, "value": value}
@@ -99,7 +99,7 @@ def witness_parts(witness: Witness) -> list[Record]:
 
 
 def correction(finding: Finding) -> Record:
-    """Return the version of the statement that is true, with its trial."""
+    """Return the true version of the statement and its trials, as a record."""
     text, formula, trial = corrected(finding)
     return {
         "corrected": text,
@@ -125,7 +125,7 @@ def corrected(finding: Finding) -> tuple[str, str, Trial | None]:
 
 
 def proof_parts(finding: Finding) -> Record:
-    """Return the proofs of the true version: sizes, and the errors that they would have found."""
+    """Return the proofs of the true version: their sizes, and the errors that they would detect."""
     proved = [summary_of(decision.proved) for _, decision in finding.proved]
     undecided = [size for _, decision in finding.proved for size in decision.undecided]
     return {
@@ -137,7 +137,7 @@ def proof_parts(finding: Finding) -> Record:
 
 
 def summary_of(sizes: tuple[str, ...]) -> str:
-    """Return the sizes of one proof in one text."""
+    """Return the sizes of one proof as text."""
     return summary(sizes) if all(" = " in size for size in sizes) else "; ".join(sizes)
 
 
@@ -176,7 +176,7 @@ def library_parts(finding: Finding) -> Record:
 
 
 def where_right_at(claim: Claim) -> str:
-    """Return the place in the paper with the correct form, of the row named by `where_right`."""
+    """Return the place that has the correct form, from the row that `where_right` names."""
     where = claim.where_right
     if where is None or where.form is None:
         return ""
@@ -184,7 +184,7 @@ def where_right_at(claim: Claim) -> str:
 
 
 def where_right_tier(finding: Finding) -> str:
-    """Return the evidence that the paper has the correct form elsewhere."""
+    """Return the tier of the evidence that the paper has the correct form elsewhere."""
     where = finding.claim.where_right
     if where is None or finding.verdict != Verdict.MISPRINT:
         return ""
@@ -210,7 +210,7 @@ def tier_detail(finding: Finding) -> str:
 
 
 def decisive_trial(finding: Finding) -> Trial:
-    """Return the trial of the true version, or of the printed one if there is none."""
+    """Return the trial of the true version, or of the printed version if there is no true one."""
     trials: Mapping[str, Trial] = finding.trials
     printed = trials["printed"] if trials["printed"].cases else trials["other data"]
     true = trials.get(finding.true_name)
@@ -218,7 +218,7 @@ def decisive_trial(finding: Finding) -> Trial:
 
 
 def source(claim: Claim) -> str:
-    """Return the file and the line of the check; for a file from outside, its path."""
+    """Return the file and line of the check; for a user's file, its path as given."""
     try:
         path = Path(inspect.getsourcefile(claim.form) or "").resolve()
         line = inspect.getsourcelines(claim.form)[1]
@@ -229,7 +229,7 @@ def source(claim: Claim) -> str:
 
 
 def hedged(claim: Claim) -> str:
-    """Return why a conjecture or a rounding has no other verdict."""
+    """Return why a conjecture or a rounded number is not judged as a claim."""
     return f'the paper says "{claim.hedge}"' if claim.hedge else ""
 
 

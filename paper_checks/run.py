@@ -21,7 +21,7 @@ from paper_checks.modules import INSIDE, PAPERS, ClaimFile, claims
 from paper_checks.records import Record, record
 from paper_checks.verdicts import judge
 
-# in a worker: the identities of the claims before any of them is tried
+# in a worker: the identities of the claims' code, computed before any claim is tried
 CODES: dict[str, str] = {}
 
 __all__ = ["PAPERS", "Record", "claims", "record", "run", "tried"]
@@ -35,12 +35,12 @@ def run(
     keep: Path | None = None,
     files: Sequence[ClaimFile] = (),
 ) -> Iterator[Record]:
-    """Yield the records of the claims with these ids as they are finished.
+    """Yield the records of the claims with these ids, in the order in which they finish.
 
-    `keep` is a folder of records. Claims with a record of the same seed, depth and code are not
-    tried again. Each new record is added at once, unless the claim is untestable or from a table,
-    or its code cannot be identified or was edited since the run began. `files` are the files that
-    `claim_files` has imported.
+    `keep` is a folder of stored records. Claims with a record of the same seed, depth and code are
+    not tried again. Each new record is stored at once, unless the claim is untestable or reads a
+    stored table, or its code cannot be identified or was edited during the run. `files` are the
+    files that `claim_files` has imported.
     """
     claims()
     paths = {id: file.path for file in files for id in file.ids}
@@ -66,12 +66,11 @@ def run(
 def in_processes(
     work: Sequence[tuple[str, int, bool, str]], jobs: int, identified: Sequence[str] = ()
 ) -> Iterator[Record]:
-    """Yield what `tried` returns for the work, as it is finished, by `jobs` processes.
+    """Yield the results of `tried` from `jobs` processes, in the order in which they finish.
 
-    The records of the claims in `identified` have an entry "code", what `code_of` says there.
-
-    joblib stops a worker that grows by 300 MB, as leaking. Here a worker grows by more than that,
-    once: code that is compiled for the first time, solvers, provers.
+    The records of the claims in `identified` have an entry "code", the result of `code_of` in the
+    worker. joblib assumes a memory leak and stops a worker that grows by 300 MB. These workers grow
+    by more than that when they first compile code and load solvers and provers.
     """
     threads = max(1, (os.cpu_count() or 1) // jobs)
     pool = ProcessPoolExecutor(
@@ -85,7 +84,10 @@ def in_processes(
 
 
 def start_worker(threads: int, work: Sequence[tuple[Any, ...]], identified: Sequence[str]) -> None:
-    """Import all claims; limit the threads of each library to its share, and let Ctrl-C end it."""
+    """Import all claims.
+
+    Limit each library to its share of the threads, and let Ctrl-C end the worker.
+    """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     claims()
     for *_, module in work:
@@ -95,14 +97,14 @@ def start_worker(threads: int, work: Sequence[tuple[Any, ...]], identified: Sequ
 
 
 def tried_and_identified(id: str, *options: Any) -> Record:
-    """Return what `tried` returns, with the identity that the claim has in this process."""
+    """Return the record of a claim, with the identity of the claim's code in this process."""
     return {**tried(id, *options), **({"code": CODES[id]} if id in CODES else {})}
 
 
 def tried(id: str, seed: int, deep: bool, module: str | None = None) -> Record:
     """Return the record of one claim, tried in this process after the import of its module.
 
-    No data set is kept for the next claim, which may need another.
+    Cached data sets are dropped afterwards, as the next claim may need others.
     """
     if module is None:
         claims()

@@ -1,4 +1,4 @@
-"""Search for numbers that satisfy a formula, by z3, and for simple ones among them."""
+"""Find numbers that satisfy a formula, using z3, and make them as simple as possible."""
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
@@ -14,7 +14,7 @@ from paper_checks.trials import FOUND, Case
 LONGEST = 60_000  # milliseconds
 # z3's own unit of work, so that an answer does not depend on the machine: a few seconds
 MOST_WORK = 2_000_000
-# numbers that a variable is tried with, in this order, before any other number
+# values that are tried first for each variable, in this order
 SIMPLE = [
     Fraction(sign * over, under)
     for under in (1, 2, 3, 4)
@@ -25,12 +25,12 @@ SIMPLE = [
 
 
 def simple_solution(formula: Any, case: Case) -> Case | Unknown | None:
-    """Return the case with rational numbers for its symbols that satisfy the formula.
+    """Return the case with its symbols replaced by rational numbers that satisfy the formula.
 
-    They are zeros where possible, and simple numbers elsewhere. None if there are none; Unknown if
-    that stays open.
+    The numbers are 0 where possible and simple elsewhere. Returns None if there are none, and
+    Unknown if the solver cannot decide.
     """
-    context = z3.Context()  # of its own: what was asked before must not change the answer
+    context = z3.Context()  # a fresh context, so that earlier questions cannot change the answer
     solver = solver_of(as_formula(formula), context)
     answer = solver.check()
     if answer == z3.unsat:
@@ -46,7 +46,7 @@ def simple_solution(formula: Any, case: Case) -> Case | Unknown | None:
 
 
 def solver_of(formula: Formula, context: Any) -> Any:
-    """Return a solver with the formula: the one for polynomials first if it is not linear."""
+    """Return a solver for the formula, one for polynomials if the formula is not linear."""
     goal = z3.Goal(ctx=context)
     goal.add(z3.simplify(formula.term).translate(context))
     polynomial = z3.Tactic("qfnra-nlsat", ctx=context).solver
@@ -55,7 +55,7 @@ def solver_of(formula: Formula, context: Any) -> Any:
     for make in makers:
         made = make()
         made.set("rlimit", MOST_WORK)
-        made.set("timeout", LONGEST)  # the work of some polynomials is not counted
+        made.set("timeout", LONGEST)  # z3 does not count all of its work on polynomials
         made.add(*goal)
         if made.check() != z3.unknown:
             break
@@ -63,9 +63,9 @@ def solver_of(formula: Formula, context: Any) -> Any:
 
 
 def simple_values(solver: Any, names: list[Any]) -> list[Fraction] | None:
-    """Return a value for each variable, fixing one after the other.
+    """Return a value for each variable, fixing them one by one.
 
-    None if the last variables are irrational in every solution found.
+    Returns None if the last variables are irrational in every solution found.
     """
     values: dict[int, Fraction] = {}
     for place, name in enumerate(names):
@@ -94,7 +94,7 @@ def fixed(solver: Any, name: Any, value: Fraction) -> bool:
 
 
 def value_in_model(solver: Any, name: Any) -> Fraction | None:
-    """Return a rational value of a variable in a solution, as simple as the solver has it."""
+    """Return a rational value of a variable in a solution, as the solver gives it."""
     if solver.check() != z3.sat:
         return None
     value = solver.model().eval(name, model_completion=True)
@@ -106,7 +106,7 @@ def rational(value: Any) -> Fraction:
 
 
 def substituted(value: Any, values: Mapping[Any, Fraction]) -> Any:
-    """Return a value with numbers in place of its symbols."""
+    """Return a value with its symbols replaced by numbers."""
     if isinstance(value, dict):
         return {name: substituted(entry, values) for name, entry in value.items()}
     if isinstance(value, list | tuple):

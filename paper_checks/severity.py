@@ -1,4 +1,4 @@
-"""Say how much of a statement is wrong: a slip, a formula or constant, or the theorem itself."""
+"""Classify errors in statements: a slip, a wrong formula or constant, or a false theorem."""
 
 from enum import StrEnum
 
@@ -7,7 +7,7 @@ from paper_checks.verdicts import Finding, Verdict
 
 
 class Severity(StrEnum):
-    """How grave the error is that refutes a statement; the gravest first."""
+    """The severity of the error that refutes a statement, the most severe first."""
 
     THEOREM = "theorem false in its main case"
     FORMULA = "formula or constant"
@@ -18,10 +18,10 @@ REFUTED = (Verdict.FAILS, Verdict.MISPRINT, Verdict.CONDITIONAL)
 
 
 def severity(finding: Finding) -> Severity | None:
-    """Return the severity of the error in a refuted statement, None for any other.
+    """Return the severity of the error in a statement, or None if the statement is not refuted.
 
-    A misprint is a slip: the paper itself has the correct form elsewhere. It is a formula or
-    constant if the same form is true with other numbers, or fails only outside the main case.
+    A misprint is a slip: the paper itself has the correct form elsewhere. Otherwise it is a formula
+    or constant if the same form is true with other numbers, or fails only outside the main case.
     """
     if finding.verdict not in REFUTED:
         return None
@@ -43,7 +43,7 @@ def failed_in_main_case(finding: Finding) -> int:
 def has_true_formula(finding: Finding) -> bool:
     """Return whether the printed form is true with other numbers.
 
-    A version with a form of its own is another statement.
+    A version with its own form counts as a different statement.
     """
     versions = finding.claim.versions
     named = [name for name in ("derived", "corrected") if name in versions]

@@ -1,6 +1,7 @@
-"""Name the text of each paper that was judged: python -m paper_checks.sources DIR
+"""Record which text of each paper was judged: python -m paper_checks.sources DIR
 
-It prints {paper: {"file", "sha256"}} of the texts in DIR, as paper_checks/sources.json holds them.
+It prints {paper: {"file", "sha256"}} for the texts in DIR, in the format of
+paper_checks/sources.json.
 """
 
 import argparse
@@ -40,7 +41,9 @@ def source_in(folder: Path, paper: str) -> Source:
     author, year = package[:-4], package[-4:]
     found = sorted(folder.glob(f"{author}_*{year}_*.txt"))
     if len(found) != 1:
-        raise ValueError(f"{folder}: {len(found)} texts of {paper}, {author}_{year}; one is needed")
+        raise ValueError(
+            f"{folder}: {len(found)} texts of {paper} ({author}_{year}*); exactly one is needed"
+        )
     digest = hashlib.sha256(found[0].read_bytes()).hexdigest()
     return {"file": found[0].name, "sha256": digest}
 

@@ -1,10 +1,10 @@
-"""Read tables and figures that `python -m figures` has made, for statements about published ones.
+"""Read the tables and figures made by `python -m figures`, for statements about published ones.
 
-A table is read from its CSV, where the columns "X" and "X (paper)" hold our number and the printed
-one. A figure is read from its JSON, which holds the values of its cells. The folder is `--figures`
-(the --out of that command), else the environment variable FWLAB_FIGURES, else figures/results,
-which is part of the repository. The full size is preferred to the standard size. The quick size,
-whose numbers mean nothing, is never read.
+A table is read from its CSV, where column "X" holds our number and "X (paper)" the printed one. A
+figure is read from its JSON, which holds the values of its cells. The folder is `--figures` (the
+--out of that command), else the environment variable FWLAB_FIGURES, else figures/results, which is
+part of the repository. The full size is preferred to the standard size. The quick size, whose
+numbers mean nothing, is never read.
 """
 
 import csv
@@ -43,7 +43,7 @@ class Line:
 
 @dataclass(frozen=True)
 class StoredTable:
-    """The lines of a table's CSV, at least one, and the size of the study that made it."""
+    """The lines of a table's CSV (at least one), and the size of the study that made it."""
 
     name: str
     size: str
@@ -72,9 +72,10 @@ class StoredTable:
         return lines
 
     def kind(self, *entries: str) -> str:
-        """Return the kind of a case from these entries.
+        """Return the kind of a case built from these entries.
 
-        It says the size, and whether a fit met its cap, which the table marks by an asterisk.
+        It names the size, and says whether a fit reached its iteration limit, which the table marks
+        with an asterisk.
         """
         met = " that met its cap" if any(entry.endswith("*") for entry in entries) else ""
         return f"{self.size} size{met}"
@@ -82,19 +83,19 @@ class StoredTable:
 
 @dataclass(frozen=True)
 class StoredFigure:
-    """The values of a figure's cells, the finding from them, and the size of the study."""
+    """The values of a figure's cells, the finding based on them, and the size of the study."""
 
     size: str
     values: dict[str, Any]
     finding: FigureFinding
 
     def run(self, name: str) -> Any:
-        """Return the value of a cell under the reading that the figure has chosen."""
+        """Return the value of a cell under the reading that the figure chose."""
         return self.values[f"{self.finding.reading}|{name}"]
 
     @property
     def kind(self) -> str:
-        """The kind of a case: the reading and the size."""
+        """The kind of a case, which names the reading and the size."""
         return f"{self.finding.reading}, {self.size} size"
 
 
@@ -136,7 +137,7 @@ def stored_finding(name: str) -> tuple[str, FigureFinding]:
 
 
 def stored_file(file: str) -> tuple[str, Path]:
-    """Return the largest size that figures/ has made, and the path of that file.
+    """Return the largest size for which figures/ has made this file, and the file's path.
 
     Raises Untestable if there is none.
     """
@@ -148,13 +149,16 @@ def stored_file(file: str) -> tuple[str, Path]:
         makes = f"`python -m figures {name}` and `python -m figures keep` put it there"
     else:
         makes = f"`python -m figures {name} --out {folder}` makes it"
-    # a record of the repository names no folder of the machine that made it
+    # records in the repository must not name folders of the machine that made them
     shown = folder.relative_to(ROOT) if folder.is_relative_to(ROOT) else folder
     raise Untestable(f"{file} is not in the folder {shown}: {makes}")
 
 
 def number(entry: str) -> float:
-    """Return a number of a table, without its mark. Raises Untestable where the table has none."""
+    """Return a number of a table, without its asterisk.
+
+    Raises Untestable if the entry is not a number.
+    """
     try:
         return float(entry.removesuffix("*"))
     except ValueError:

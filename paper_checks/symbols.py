@@ -1,7 +1,7 @@
 """Define symbols for real numbers, and formulas about them, for the solver z3.
 
-The truth value of a formula is not known before it is decided, so that asking for it raises
-TypeError: no form can branch on a symbol by mistake. Floats are refused, since they are rounded.
+The truth value of a formula is unknown until the formula is decided. Asking for it raises
+TypeError, so no form can branch on a symbol by mistake. Floats are refused, since they are rounded.
 """
 
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ class Formula(Symbolic):
         return Formula(z3.Not(self.term))
 
     def choose(self, then: Any, otherwise: Any) -> Any:
-        """Return a symbol, or a formula if both sides are truth values."""
+        """Return an if-then-else expression: a formula if both values are, else a symbol."""
         if all(isinstance(side, bool | Formula) for side in (then, otherwise)):
             return Formula(z3.If(self.term, as_formula(then).term, as_formula(otherwise).term))
         return Symbol(z3.If(self.term, as_symbol(then).term, as_symbol(otherwise).term))
@@ -59,10 +59,10 @@ class Symbol(Symbolic):
     def __eq__(self, other: object) -> Any:
         raise TypeError("== on a symbol is ambiguous; use equals (paper_checks.arithmetic)")
 
-    __hash__ = None  # type: ignore[assignment]  # Python's way to say unhashable
+    __hash__ = None  # type: ignore[assignment]  # makes the class unhashable
 
     def __float__(self) -> float:
-        raise TypeError("a symbol is no float")
+        raise TypeError("a symbol cannot be converted to float")
 
     def __neg__(self) -> "Symbol":
         return Symbol(-self.term)
@@ -142,7 +142,7 @@ def as_formula(value: Any) -> Formula:
 
 
 def variables(value: Any) -> Iterator[Any]:
-    """Yield z3's variables in a value, in the order in which the value has them."""
+    """Yield z3's variables in a value, in order of appearance."""
     if isinstance(value, list | tuple):
         for entry in value:
             yield from variables(entry)

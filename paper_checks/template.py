@@ -27,14 +27,14 @@ def scored(rng: Rng, deep: bool) -> Iterator[Case]:
         yield Case(kind="exact", k=k, y=int(rng.integers(m)), scores=fractions(rng, m))
 
 
-# The cases on which it is proved: any scores of m classes, one of which is the true one.
+# The cases on which it is proved: any scores of m classes, with any true class.
 def any_scores(deep: bool) -> Iterator[Case]:
     for m, k in symbolic_sizes(4):
         yield Case(kind="symbols", m=m, k=k, y=0, scores=reals("s", m))
 
 
 # The id is SOURCE-NAME: a short name of the source, a dash, and a name of the statement. Each
-# planted version is wrong; the check must refute it, or it would see no error at all.
+# planted version is wrong. The check must refute it; a check that cannot would detect no error.
 @claim(
     "MY-order",
     "Lapin et al. 2015, section 2.2",
@@ -52,5 +52,5 @@ def in_order(case: Case, factor: Fraction = Fraction(1), less: int = 0) -> Outco
     outcome = at_most(left, factor * usunier(h, case.k) - less)
     if is_symbolic(left):
         return outcome
-    # on numbers, the definition above is compared with the reference, too
+    # on numbers, also compare the definition above with the reference
     return both(outcome, equal(left, exact.value(TopK(case.k), case.scores, case.y)))

@@ -1,4 +1,4 @@
-"""Try a form on cases: the outcome of one case, the findings of many, and their evidence."""
+"""Try a form on cases: the outcome of one, the summary of many, and their evidence."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -12,14 +12,14 @@ import numpy as np
 
 from paper_checks.arithmetic import Truth, Undefined, side_conditions
 
-# entries of an array that a witness writes out
+# the most entries of an array that a witness lists
 MOST_SHOWN = 100
-# the kind of a case that a solver has found and made simple
+# the kind of a case that a solver found and simplified
 FOUND = "smallest found"
 
 
 class Tier(StrEnum):
-    """How strong evidence is; from the strongest to the weakest."""
+    """The strength of evidence, from the strongest to the weakest."""
 
     PROVED = "proved"
     PROVED_SMALL = "proved at small sizes"
@@ -45,9 +45,9 @@ def strongest(tiers: Iterable[Tier]) -> Tier | None:
 
 
 class Case(SimpleNamespace):
-    """One instance of a statement's quantities; `kind` names the sort of case.
+    """One instance of a statement's quantities; `kind` names the type of case.
 
-    Names that begin with an underscore help a proof and are not shown.
+    Quantities whose names begin with an underscore are internal to a proof and not shown.
     """
 
     kind: str
@@ -56,7 +56,7 @@ class Case(SimpleNamespace):
         return ", ".join(f"{name} = {text}" for name, text in self.given().items())
 
     def given(self) -> dict[str, str]:
-        """Return the quantities as a reader would write them; a problem contributes its own."""
+        """Return the quantities as readable text, including those of a problem."""
         given = {name: value for name, value in vars(self).items() if not name.startswith("_")}
         if is_dataclass(problem := given.get("problem")):
             del given["problem"]
@@ -66,7 +66,7 @@ class Case(SimpleNamespace):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The statement holds in a case if margin >= -allowed, unless `formula` says it.
+    """The outcome in a case: the statement holds if margin >= -allowed, or as `formula` states.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Outcome:
     formula : Formula or None
         The formula to be proved, on symbols.
     undecided : bool
-        Whether an experiment's interval allows either answer.
+        Whether an experiment's interval is compatible with both answers.
     undefined : str
         The reason why the printed expression has no value in this case.
     """
@@ -95,7 +95,7 @@ class Outcome:
     def holds(self) -> bool:
         if self.formula is not None:
             raise TypeError(
-                "an outcome on symbols is to be proved, not asked (paper_checks.proofs)"
+                "an outcome on symbols has no truth value until it is proved (paper_checks.proofs)"
             )
         return bool(self.margin >= -self.allowed) and not self.undefined
 
@@ -106,7 +106,7 @@ Cases = Callable[[np.random.Generator, bool], Iterable[Case]]
 
 @dataclass(frozen=True)
 class Witness:
-    """A case in which a statement fails: its quantities, and the values seen there, as texts."""
+    """A case in which a statement fails: its quantities, and the values computed there, as text."""
 
     kind: str = ""
     given: Mapping[str, str] = field(default_factory=dict)
@@ -122,7 +122,7 @@ class Witness:
 
 
 def witness(case: Case, outcome: Outcome) -> Witness:
-    """Return the witness of a case and the values seen there."""
+    """Return the witness for a case and the values computed there."""
     seen = {name: shown(value) for name, value in outcome.seen.items()}
     if outcome.undefined:
         seen["undefined"] = outcome.undefined
@@ -138,20 +138,20 @@ class Trial:
     kinds : dict
         The number of cases by kind.
     failed, undefined, undecided : int
-        The numbers of such cases.
+        The number of cases of each sort.
     worst : number or None
         The worst margin.
     witness : Witness or None
-        The failing case to be shown: the smallest found, else an exact one, else any; of several
-        the shortest to write down.
+        The failing case to show: the smallest one that the solver found, else an exact one, else
+        any; among several, the one with the shortest text.
     tiers, failed_tiers : dict
-        The number of cases in each tier, judged and failed.
+        For each tier, the number of cases judged and of cases failed.
     allowed : float
         The largest relative error allowed.
     conventions : int
         Uses of the convention for 0/0.
     intervals : dict
-        By tier, the interval of the case that is nearest to the other answer.
+        For each tier, the interval of the case that came closest to the opposite answer.
     failing : tuple of Case
         The cases in which the version fails.
     """
@@ -193,7 +193,10 @@ def evaluated(
 
 
 def evidence(case: Case, outcome: Outcome) -> Tier:
-    """Return the tier that the outcome names; else exact if the case and the margin are exact."""
+    """Return the tier that the outcome names.
+
+    By default exact if the case and the margin are exact, else float.
+    """
     if outcome.tier is not None:
         return outcome.tier
     exact = isinstance(outcome.margin, int | Fraction) and outcome.allowed == 0
@@ -201,7 +204,7 @@ def evidence(case: Case, outcome: Outcome) -> Tier:
 
 
 def has_floats(value: Any) -> bool:
-    """Return whether a float is among the numbers of a value."""
+    """Return whether a value contains a float."""
     if isinstance(value, np.ndarray):
         return value.dtype.kind == "f" or (value.dtype == object and has_floats(value.tolist()))
     if isinstance(value, list | tuple):
@@ -272,7 +275,7 @@ def refuting_tier(
 
 
 def shown(value: Any) -> str:
-    """Return a value as a reader would write it; only the shape of a large array."""
+    """Return a value as readable text; for a large array, only its shape."""
     if isinstance(value, np.ndarray):
         return shown(value.tolist()) if value.size <= MOST_SHOWN else f"array {value.shape}"
     if isinstance(value, list | tuple):

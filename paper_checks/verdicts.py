@@ -30,7 +30,7 @@ FRESH = 1
 
 
 class Verdict(StrEnum):
-    """The outcome of trying a claim; REPRODUCED to OTHER_DATA are of an experiment."""
+    """The verdict on a claim; REPRODUCED to OTHER_DATA are verdicts on experiments."""
 
     HOLDS = "holds"
     EMPTY = "empty"
@@ -69,15 +69,14 @@ class Finding:
     Attributes
     ----------
     trials : dict
-        Trials of the versions, by the field of Claim, "printed", "met" and "not met" for the two
+        Trials by name: a field of Claim for a version, "printed", "met" and "not met" for the two
         sides of a condition, "where_right" and "library".
     proved : tuple
         Each proof with its decision on the true version.
     planted : tuple
-        For each planted version the strongest tier of a case that refutes it, None if there is
-        none.
+        For each planted version, the strongest tier of a case that refutes it, or None.
     library_defects : tuple of bool
-        For each function of fwlab whether the row saw the defect; empty unless deep.
+        For each function of fwlab, whether the row detected the planted defect; empty unless deep.
     """
 
     claim: Claim
@@ -103,9 +102,10 @@ class Finding:
 
     @property
     def true_name(self) -> str:
-        """The name of the true version.
+        """The name of the field that holds the true version.
 
-        "corrected" of a failing claim may be "derived" if the paper has the correct form nowhere.
+        It may be "derived" rather than "corrected" for a failing claim if the paper has the correct
+        form nowhere.
         """
         name = TRUE_VERSION.get(self.verdict, "printed")
         derived = self.trials.get("derived")
@@ -127,7 +127,7 @@ def judge(claim: Claim, seed: int = 0, deep: bool = False) -> Finding:
 
 @dataclass(frozen=True)
 class Judge:
-    """One run of the judge on one claim."""
+    """The trial of one claim with all its versions."""
 
     claim: Claim
     seed: int
@@ -155,7 +155,7 @@ class Judge:
         verdict = decide(claim, trials)
         lack = "there are no cases" if verdict == Verdict.UNTESTABLE else ""
         strongest_tried = strongest(tier for trial in trials.values() for tier in trial.tiers)
-        enough = strongest_tried or Tier.EXACT  # a stronger refutation changes no tier
+        enough = strongest_tried or Tier.EXACT  # a stronger refutation would not change the tier
         planted = tuple(self.refuted(wrong, cases, enough) for wrong in claim.planted)
         found = Finding(
             claim,
@@ -172,7 +172,7 @@ class Judge:
         return replace(found, tier=tier_of(found))
 
     def with_library(self, found: Finding, library: Library, cases: list[Case]) -> Finding:
-        """Compare fwlab with the true version; if deep, plant a defect in each function."""
+        """Compare fwlab with the true version; if deep, also plant a defect in each function."""
         version = self.claim.versions.get(found.true_name, Version(""))
         form, changes = library.form or version.form or self.claim.form, version.changes
         changes = {} if library.form is not None else changes
@@ -192,12 +192,15 @@ class Judge:
     def refuting(
         self, form: Form, changes: Mapping[str, Any], cases: list[Case], meets: Any = no_assumption
     ) -> list[Case]:
-        """Return the cases, and further cases by which the solver refutes a version."""
+        """Return the cases, plus counterexamples that the solver finds for a version."""
         found = (decision(proof, form, changes, self.deep, meets) for proof in self.solvers())
         return cases + [d.counterexample for d in found if d.counterexample is not None]
 
     def try_version(self, name: str, other: Version, cases: list[Case]) -> Trial:
-        """Try another version on its own cases or on these; a found one also on fresh cases."""
+        """Try a version on its own cases or on these.
+
+        A derived version or a reading also on fresh cases.
+        """
         chosen = cases if other.cases is None else self.drawn(other.cases)
         if name in ("derived", "reading"):
             chosen = chosen + self.drawn(other.cases or self.claim.cases, FRESH)
@@ -205,12 +208,12 @@ class Judge:
         return try_form(form, self.refuting(form, other.changes, chosen), other.changes)
 
     def sides(self, meets: Any, cases: list[Case]) -> tuple[list[Case], list[Case]]:
-        """Return the cases that meet a condition, with the solver's, and the cases that do not."""
+        """Return the cases that meet a condition, with the solver's, and those that do not."""
         met = [case for case in cases if meets(case)]
         return self.refuting(self.claim.form, {}, met, meets), [c for c in cases if not meets(c)]
 
     def refuted(self, wrong: Version, cases: list[Case], enough: Tier) -> Tier | None:
-        """Return the strongest tier that refutes a planted version, or one that is enough."""
+        """Return the strongest tier that refutes a planted version, or one that suffices."""
         chosen = cases if wrong.cases is None else self.drawn(wrong.cases)
         return refuting_tier(wrong.form or self.claim.form, chosen, wrong.changes, enough)
 
@@ -233,7 +236,7 @@ class Judge:
 
 
 def sees_defect(name: str, form: Form, cases: list[Case], changes: Mapping[str, Any]) -> bool:
-    """Return whether a form fails, or breaks, with a planted defect in a function of fwlab."""
+    """Return whether a form fails or raises when a function of fwlab has a planted defect."""
     with planted_in(name):
         try:
             return try_form(form, cases, changes).failed > 0
@@ -242,7 +245,7 @@ def sees_defect(name: str, form: Form, cases: list[Case], changes: Mapping[str, 
 
 
 def split(experiment: Experiment | None, cases: list[Case]) -> tuple[list[Case], list[Case]]:
-    """Return the cases that decide, and an experiment's cases on data other than the paper's."""
+    """Return the cases that count, and an experiment's cases on data other than the paper's."""
     if experiment is None:
         return cases, []
     papers = [case for case in cases if case.data in experiment.data]
@@ -286,10 +289,12 @@ def decide_experiment(printed: Trial, true: Callable[[str], bool]) -> Verdict:
 
 
 def tier_of(found: Finding) -> Tier | None:
-    """Return the tier of a verdict: the tier of its weaker half, if one half is a refutation.
+    """Return the tier of a verdict.
 
-    A refutation by exact numbers is final, so that the true version decides if there is one. A
-    true version is proved, or has the strongest tier whose cases alone refute all planted versions.
+    A verdict that includes a refutation has the weaker of the tiers of the refutation and of the
+    true version. A refutation in exact numbers is final, so the true version decides if there is
+    one. A true version is proved, or has the strongest tier whose cases suffice to refute all
+    planted versions.
     """
     printed = found.printed
     if printed is None or printed.cases == 0:

@@ -1,22 +1,22 @@
 """Check the stored proofs of the ledger again: python paper_checks/verify_proofs.py
 
-This file needs Python and nothing else. It trusts only itself: whoever has read it knows what a
-line of its report means. Three kinds of proofs are stored in paper_checks/certificates/.
+This file needs only Python and trusts no other code, so reading it suffices to know what a line of
+its report means. Three kinds of proofs are stored in paper_checks/certificates/.
 
 1. A witness, and 2. a proof by cases. A statement about real numbers is stored as the formula of
-its opposite: "the assumptions hold, and the statement fails". A formula is a list of lines,
+its negation: "the assumptions hold, and the statement fails". A formula is a list of lines,
 
     x NAME  a variable        + i j ..  sum          >= i j, > i j   comparison
     c 1/2   a number          * i j ..  product      & i j ..  and   | i j ..  or   ! i  not
                               - i j     difference   ? i j k   line j if line i is true, else line k
                               / i j     quotient; it has no value where line j is 0
 
-that refer to earlier lines by number, from 0; the last line is the formula. A witness gives each
-variable a number, and the formula is true: the statement is refuted. A proof by cases shows that
-the formula is true nowhere. Its tree is
+that refer to earlier lines by number, from 0; the last line is the formula. A witness assigns a
+number to each variable and makes the formula true, so the statement is refuted. A proof by cases
+shows that the formula is never true. Its tree is
 
     [i, yes, no]   line i is a comparison: first the case that it is true, then that it is false
-    ""             the comparisons that are known in this case make the formula false
+    ""             the known comparisons of this case make the formula false
     "a:i,j b:k .." they contradict each other: the numbers a, b, .. are > 0, known comparisons are
                    numbered from 0 in the order of the tree, and each says that a polynomial is
                    >= 0 or > 0. The sum a p_i p_j + b p_k + .. is the polynomial c with c < 0, or
@@ -36,8 +36,8 @@ v{i+1} = s_i, and phi_i = f(x_i) - f(x*) - <g*, x_i - x*>, these are never negat
     lmo i v        <h_i, v - s_i> + l(v) - l(s_i)
     diameter u v   1 - |u - v|^2
 
-The bound less f(x_t) - f(x*) is the sum of multiplier * inequality, all multipliers >= 0, and a
-positive semidefinite quadratic form in the vectors. For "quadratic" f, h_i = x_i - x* and
+The bound minus (f(x_t) - f(x*)) is the sum of multiplier * inequality, with all multipliers >= 0,
+plus a positive semidefinite quadratic form in the vectors. For "quadratic" f, h_i = x_i - x* and
 phi_i = |x_i - x*|^2 / 2 in the norm of f.
 """
 
@@ -60,11 +60,11 @@ ONE: Polynomial = {(): Fraction(1)}
 
 
 class Rejected(Exception):
-    """Raised where a stored proof proves nothing, with the reason."""
+    """Raised when a stored proof is not valid, with the reason."""
 
 
 class Undecided(Exception):
-    """Raised where the known comparisons do not decide the value of a line."""
+    """Raised when the known comparisons do not determine the value of a line."""
 
 
 def plus(p: Polynomial, q: Polynomial, factor: Fraction | int = 1) -> Polynomial:
@@ -86,12 +86,12 @@ def times(p: Polynomial, q: Polynomial) -> Polynomial:
 
 
 def constant(p: Polynomial) -> Fraction | None:
-    """Return the number that a polynomial is, or None."""
+    """Return the value of a constant polynomial, or None for any other."""
     return p.get((), Fraction(0)) if all(monomial == () for monomial in p) else None
 
 
 def inequality(p: Polynomial, strict: bool) -> Inequality:
-    """Return p > 0 if strict, else p >= 0, in one form for all positive multiples of p."""
+    """Return p > 0 if strict, else p >= 0, the same for all positive multiples of p."""
     scale = abs(p[min(p)])
     scaled = p if scale == 1 else {monomial: number / scale for monomial, number in p.items()}
     return tuple(sorted(scaled.items())), strict
@@ -112,7 +112,7 @@ def parsed(formula: list[str]) -> Lines:
 
 
 class Branch:
-    """One case of a formula: the comparisons that are known, and the lines that they decide."""
+    """One case of a formula: the comparisons that are known, and the lines that they determine."""
 
     def __init__(self, lines: Lines, point: dict[str, Fraction] | None = None) -> None:
         self.lines = lines
@@ -122,7 +122,7 @@ class Branch:
         self.decided: dict[int, Any] = {}
 
     def with_known(self, p: Polynomial, strict: bool) -> "Branch":
-        """Return the case in which p > 0 is known if strict, else p >= 0."""
+        """Return this case with one more known comparison: p > 0 if strict, else p >= 0."""
         case = Branch(self.lines, self.point)
         case.known = [*self.known, (p, strict)]
         case.facts = self.facts | {inequality(p, strict)}
@@ -132,7 +132,7 @@ class Branch:
     def value(self, i: int) -> Any:
         """Return the truth of line i, or its number as two polynomials (over, under), under > 0.
 
-        Raises Undecided if the known comparisons do not decide it.
+        Raises Undecided if the known comparisons do not determine it.
         """
         if i not in self.decided:
             self.decided[i] = self.computed(*self.lines[i])
@@ -177,7 +177,7 @@ class Branch:
         return plus(times(a, d), times(c, b), sign), times(b, d)
 
     def joined(self, arguments: list[int], least: bool) -> bool:
-        """Return whether all lines are true if `least`, else whether one is."""
+        """Return whether all lines are true if `least`, else whether any is."""
         undecided = False
         for i in arguments:
             try:
@@ -219,12 +219,12 @@ def check_witness(proof: Proof) -> None:
 
 
 def check_cases(proof: Proof) -> None:
-    """Raise Rejected unless the tree shows that the formula is true nowhere."""
+    """Raise Rejected unless the tree shows that the formula is never true."""
     close(Branch(parsed(proof["formula"])), proof["tree"])
 
 
 def close(branch: Branch, tree: Any) -> None:
-    """Raise Rejected unless the formula is true nowhere in this case."""
+    """Raise Rejected unless the formula is never true in this case."""
     if tree == "":
         if branch.value(len(branch.lines) - 1) is not False:
             raise Rejected("the formula is true in a case")
@@ -258,7 +258,7 @@ def factor(known: Known, text: str) -> tuple[Polynomial, bool]:
         pair, *names = text.split("*")
         p, opposite = (known[int(i)][0] for i in pair.split("="))
         if plus(p, opposite):
-            raise Rejected(f"{pair} is no equation")
+            raise Rejected(f"{pair} is not an equation")
         return times(p, {tuple(sorted(names)): Fraction(1)}), False
     if text.startswith("q"):
         root: Polynomial = {}
@@ -274,7 +274,7 @@ def factor(known: Known, text: str) -> tuple[Polynomial, bool]:
 
 
 def check_rate(proof: Proof) -> None:
-    """Raise Rejected unless the multipliers prove the bound after these steps."""
+    """Raise Rejected unless the multipliers prove the bound for these steps."""
     steps = [Fraction(step) for step in proof["steps"]]
     functions = proof["functions"]
     if not all(0 <= step <= 1 for step in steps) or functions not in ("smooth", "quadratic"):
@@ -342,7 +342,7 @@ def check_semidefinite(form: Polynomial) -> None:
         line: Polynomial = {(other,): form.pop(m, Fraction(0)) for other, m in pairs.items()}
         if pivot < 0 or (pivot == 0 and any(line.values())):
             raise Rejected("the quadratic form is negative somewhere")
-        if pivot:  # pivot (name + line/(2 pivot))^2 is a square; the rest has one vector less
+        if pivot:  # pivot (name + line/(2 pivot))^2 is a square; the remainder has one vector fewer
             form = plus(form, times(line, line), -1 / (4 * pivot))
 
 
@@ -350,7 +350,7 @@ CHECKS = {"witness": check_witness, "cases": check_cases, "rate": check_rate}
 
 
 def weakness(proof: Proof) -> str:
-    """Return why a stored proof proves nothing, or "" if it is one."""
+    """Return why a stored proof is not valid, or "" if it is."""
     try:
         CHECKS[proof["kind"]](proof)
     except Rejected as reason:
@@ -366,14 +366,14 @@ def main() -> int:
     """Print what is stored and what is rejected; return 1 if a proof is rejected, else 0."""
     reader = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     reader.add_argument("files", nargs="*", type=Path, help="by default all of certificates/")
-    reader.add_argument("--missing", action="store_true", help="list what is not stored, and why")
+    reader.add_argument("--missing", action="store_true", help="list proofs not stored, and why")
     options = reader.parse_args()
     counts: Counter[Any] = Counter()
     for file in options.files or sorted(FOLDER.glob("*.json")):
         try:
             rows = json.loads(file.read_text("utf-8"))
         except (OSError, ValueError) as error:
-            reader.error(f"{file} is no file of stored proofs: {error}")
+            reader.error(f"{file} is not a file of stored proofs: {error}")
         for row in rows:
             for side in ("proofs", "refutation"):
                 missing = row[f"{side}_missing"]

@@ -1,14 +1,14 @@
-"""Compute everything a second time: slow, and written from the definitions of the papers.
+"""Compute everything a second time, slowly, by code written from the papers' definitions.
 
 A loss (reference.losses) is its formula, linear rows for t >= loss, and a finite set of weightings.
 From the rows follow linear programs (lp: conjugate, domain, LMO), certified quadratic programs (qp:
 projection, Moreau envelope) and certified training problems (training, fixation, and lp_norm;
-margin_losses has the problems with differentiable losses of the margin, cross_entropy and
-topk_entropy those with losses whose conjugates are entropies, in decimals). From the weightings
-follow the exact rational versions (exact, vertices, counterexamples). The polytopes that the papers
-derive (derived_polytopes) are separate, to be compared with them, and so are the projections of L15
-onto some of them in fractions (exact_projection). Everything works on one row of scores, with
-labels that count from 0. Nothing here imports or copies the library under test.
+margin_losses covers differentiable losses of the margin, and cross_entropy and topk_entropy cover
+losses whose conjugates are entropies, in decimals). From the weightings follow the exact rational
+versions (exact, vertices, counterexamples). The polytopes that the papers derive
+(derived_polytopes) are built separately, for comparison, and so are the projections of L15 onto
+some of them in fractions (exact_projection). Everything works on one row of scores, with labels
+that count from 0. Nothing here imports or copies the library under test.
 """
 
 from reference import counterexamples as counterexamples

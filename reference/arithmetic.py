@@ -15,5 +15,5 @@ def fractions(numbers: Iterable) -> np.ndarray:
 
 
 def inner(a: np.ndarray, b: np.ndarray) -> Fraction:
-    """Return <a, b> of two object arrays; zeros are common and cost nothing."""
+    """Return <a, b> of two object arrays; zeros, which are common, are skipped."""
     return sum((x * y for x, y in zip(a, b, strict=True) if x and y), Fraction())

@@ -1,8 +1,8 @@
-"""Certify optimal values, found by two QP solvers.
+"""Certify optimal values found by two QP solvers.
 
 A solver's status "optimal" is not trusted: at default settings interior-point solvers report it
-with errors of 1e-5. A Certified holds an interval that contains the true optimum: its upper end is
-the objective at a feasible point, its lower end follows from convexity or duality. `proved`
+even with errors of 1e-5. A Certified holds an interval that contains the true optimum: its upper
+end is the objective at a feasible point, its lower end follows from convexity or duality. `proved`
 computes both ends in fractions; the ends of `certified` hold up to the rounding of a few sums. Two
 unrelated solvers run, and their intervals are intersected.
 """
@@ -20,13 +20,13 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
-ROUNDING = 1e-12  # allowed, relative to the size of the terms, for the sums behind an end
-WIDEST = 1e-6  # relative; a wider interval is refused as no certificate
+ROUNDING = 1e-12  # of the sums in an end, relative to the size of their terms
+WIDEST = 1e-6  # relative; a wider interval is not accepted as a certificate
 
 # Settings of each solver, tried in this order until one gives a solution. The later ones are for
-# rare problems: Clarabel can cycle at its default step length (seen on a projection with three
-# classes) and stall with its own scaling (seen on a Pat&Mat with C = 100), OSQP while it adapts its
-# step size (seen with six classes), and the tightest tolerances can be out of reach.
+# rare problems. Clarabel can cycle at its default step length (seen on a projection with three
+# classes) and stall with its own scaling (seen on a Pat&Mat with C = 100). OSQP can cycle while it
+# adapts its step size (seen with six classes). The tightest tolerances can be unattainable.
 SOLVERS: dict[str, list[dict[str, Any]]] = {
     "CLARABEL": [
         {
@@ -99,7 +99,8 @@ def certified(lower: float, upper: float, size: float, point: np.ndarray, solver
 def run(problem: cp.Problem, solver: str) -> str:
     """Solve in place and return "SOLVER: status", at the first settings that give a solution.
 
-    Every attempt starts afresh: a warm start would keep the step size at which OSQP cycled.
+    Every attempt starts from scratch, as a warm start would keep the step size at which OSQP
+    cycled.
 
     cvxpy warns about inaccurate solutions. Here that is only a status: the certificate judges every
     solution, whatever the solver calls it.
@@ -120,7 +121,10 @@ def found(variable: cp.Variable) -> np.ndarray:
 
 
 def by_all_solvers(attempt: Callable[[str], Certified], solvers: Sequence[str]) -> Certified:
-    """Run attempt with each solver and intersect the intervals; too wide a result is an error."""
+    """Run attempt with each solver and intersect the intervals.
+
+    A result that is too wide is an error.
+    """
     results = [attempt(solver) for solver in solvers]
     lower = max(r.value_lower for r in results)
     best = min(results, key=lambda r: r.value_upper)

@@ -7,8 +7,8 @@
 
 Floats count as exact numbers. Sums and products are fractions; exp and log are those of the module
 decimal, which rounds them correctly. The optimum comes from an interior-point method on exponential
-cones (cvxpy), which is only a suggestion: P there and D at the gradients there are the ends of
-the interval.
+cones (cvxpy), which need not be trusted: P at its solution and D at the gradients there are the
+ends of the interval.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ DIGITS = 60
 # relative, far above the errors of sums of DIGITS digits
 SAFETY = Fraction(1, 10**45)
 CONTEXT = Context(prec=DIGITS, Emax=999_999_999, Emin=-999_999_999)
-# exp of less, below 10^-1300, counts as this: fractions with more digits take long
+# smaller arguments of exp, with values below 10^-1300, are replaced by this, as fractions with more
+# digits are slow
 LEAST_EXPONENT = Decimal(-3000)
 
 
@@ -49,7 +50,7 @@ def exponentials(scores: Sequence[Fraction], y: int) -> tuple[Fraction, list[Dec
 
 
 def value(scores: Scores, y: int) -> Fraction:
-    """Return Phi(scores; y), right to 10^-39 of its size, or to 10^-1300."""
+    """Return Phi(scores; y), accurate to 10^-39 of its size, or to 10^-1300."""
     largest, terms = exponentials([Fraction(s) for s in fractions(np.asarray(scores))], y)
     if largest == 0:
         rest = sum((Fraction(e) for j, e in enumerate(terms) if j != y), Fraction())
@@ -163,7 +164,7 @@ class LogisticRegression:
         return np.array(A)
 
     def optimum(self) -> Certified:
-        """Return an interval that holds the optimal value, and a W (m, d) with P(W) as its end."""
+        """Return an interval that holds the optimal value, and a W (m, d) at its upper end."""
         W, n = cp.Variable((self.m, self.X.shape[1])), len(self.y)
         weights = [float(omega) for omega in self.omega]
         objective = self.lam / 2 * cp.sum_squares(W)

@@ -1,4 +1,4 @@
-"""Build the polytopes that the papers derive, a second reference beside the definitions.
+"""Build the polytopes that the papers derive, as a second reference besides the definitions.
 
     K19 (4), L15 Definition 1, T20 (2.11)    top-k simplex              topk_simplex
     T20 (2.10)                               simplex                    simplex
@@ -7,12 +7,10 @@
     T20 (2.14)                               weighted Usunier           weighted_usunier
     K19 (30), (71)                           pseudo top-k               derived(PseudoTopK(k), ..)
 
-The level weights are rho'_l = rho_{k_l} - rho_{k_{l+1}}, rho' of the last level being its own rho,
-with k_1 < k_2 < ..: what K19 (41) needs.
-
-K19 Lemma 1 turns a polytope B into conjugate and effective domain of max over B of <beta, margins>:
-v is in the domain if its entries other than v_y are the entries of some beta in B and sum v = 0,
-and the conjugate there is -<v, delta>.
+The level weights are rho'_l = rho_{k_l} - rho_{k_{l+1}}, where rho' of the last level is its own
+rho, with k_1 < k_2 < .., as K19 (41) needs. K19 Lemma 1 gives the conjugate and effective domain of
+max over B of <beta, margins> for a polytope B: v is in the domain if its entries other than v_y are
+the entries of some beta in B and sum v = 0, and the conjugate there is -<v, delta>.
 
 knapsack and permutahedron are here for the projections of L15 section 4 and their relatives.
 """
@@ -62,9 +60,9 @@ def usunier_simplex(m: int, k: int, r: Number = 1) -> Polytope:
 
 
 def weighted_topk(m: int, rho: ArrayLike) -> Polytope:
-    """Return the set of the sums of lambda_l in the top-k_l simplex of radius k_l rho'_l.
+    """Return the set of sums of lambda_l, each in the top-k_l simplex of radius k_l rho'_l.
 
-    Each is filled to a common fraction zeta: sum lambda_l = zeta k_l rho'_l.
+    All of them are filled to the same fraction zeta: sum lambda_l = zeta k_l rho'_l.
     """
     below: list[Bound] = []
     equal: list[Bound] = []
@@ -127,7 +125,7 @@ def derived(loss: Loss, m: int, y: int) -> Polytope:
 
 
 def derived_domain(loss: Loss, m: int, y: int) -> Polytope:
-    """Return dom Phi*(.; y) by K19 Lemma 1: beta with a y-th entry that makes the sum 0."""
+    """Return dom Phi*(.; y) by K19 Lemma 1: each beta with the y-th entry that makes its sum 0."""
     H = np.eye(m)
     H[y, :] -= 1  # v_y = -(sum of the others)
     return derived(loss, m, y).image(H)

@@ -4,8 +4,8 @@
     Phi*(v; y) = sup over s of <v, s> - Phi(s; y)
                = min <q, mu>  over  mu >= 0,  S' mu = v,  T' mu = -1,  R' mu = 0.            (dual)
 
-So v is in the effective domain exactly if such multipliers mu exist: the domain follows from the
-definition of the loss alone.
+So v is in the effective domain exactly if such multipliers mu exist. The domain thus follows from
+the definition of the loss alone.
 
 The loss is Phi(s; y) = phi(s - s_y 1; y), where phi(s; y) has the margins delta + s. K19 (28)-(32)
 and L15 Lemma 2 argue about phi itself: centred=False gives its epigraph.
@@ -29,7 +29,7 @@ from reference.polytope import Polytope, exact_polytope
 class Epigraph:
     """S (r, m), T (r,), R (r, w), q (r,): floats.
 
-    S and T are integers. exact_R and exact_q hold Fractions, before they were rounded.
+    S and T are integers. exact_R and exact_q hold the Fractions before rounding.
     """
 
     S: np.ndarray

@@ -1,6 +1,6 @@
 """Compute value, conjugate, domain and LMO of every loss in exact fractions, for a few classes.
 
-The loss is a maximum of finitely many affine functions of the scores, read off its definition:
+The loss is a maximum of finitely many affine functions of the scores, given by its definition:
 
     Phi(s; y) = max over beta of <beta, delta + s - s_y 1> = max over pieces of <a, s> + b.
 
@@ -42,7 +42,7 @@ def in_domain(loss: Loss, v: Iterable[Any], y: int) -> bool:
 
 
 def lmo_value(loss: Loss, gradient: Iterable[Any], y: int) -> Fraction:
-    """Return the least <gradient, u> over u in -dom Phi*(.; y): the least over minus the slopes."""
+    """Return the least <gradient, u> over u in -dom Phi*(.; y), that is, over minus the slopes."""
     g = rational(gradient, "gradient")
     return min(-inner(slope, g) for slope in pieces(loss, len(g), y))
 
@@ -55,7 +55,7 @@ def pieces(loss: Loss, m: int, y: int, centred: bool = True) -> Pieces:
 
 @lru_cache(maxsize=64)
 def enumerated_pieces(loss: Loss, m: int, y: int, centred: bool) -> Pieces:
-    """Return the result of `pieces`, kept because a weighted loss has many pieces."""
+    """Return the result of `pieces`, cached because a weighted loss has many pieces."""
     delta = [Fraction(d) for d in loss.delta(m, y)]
     found: Pieces = {}
     for beta in set(loss.weightings(m, y)):
@@ -82,7 +82,10 @@ def inner(a: Iterable[Fraction], b: Iterable[Fraction]) -> Fraction:
 
 
 def rational(numbers: Iterable[Any], name: str) -> list[Fraction]:
-    """Return ints and Fractions as Fractions; anything else may be rounded and is refused."""
+    """Return ints and Fractions as Fractions.
+
+    Anything else may have rounding errors and is refused.
+    """
     given = plain(numbers)
     for i, x in enumerate(given):
         if not isinstance(x, Rational):

@@ -4,9 +4,9 @@
 
 The minimiser lies inside exactly one face of the region, and minimises over the whole affine hull
 of that face. So the answer is the best feasible one among the minimisers over the faces' hulls, and
-no optimality condition is used. A face says which entries are at their upper bound, between the
-bounds or at their lower bound, and whether the sum is at its bound: 2 * 3^d faces for d entries. On
-a face the objective is a parabola in the sum s alone.
+no optimality condition is used. A face specifies which entries are at their upper bound, between
+the bounds or at their lower bound, and whether the sum is at its bound: 2 * 3^d faces for d
+entries. On a face the objective depends only on the sum s, and is a parabola in it.
 """
 
 from __future__ import annotations
@@ -81,11 +81,11 @@ def face_minimisers(a: Point, region: Region, rho: Fraction) -> Iterator[Point]:
 
 
 def sums(a: Point, places: Sequence[str], region: Region, rho: Fraction) -> Iterator[Fraction]:
-    """Yield the sums s worth trying on a face: the parabola's lowest point, and the bound."""
+    """Yield the candidate sums s on a face: the minimum of the parabola, and the bound."""
     U, M, L = (places.count(name) for name in "UML")
     fixed, slope = U * region.upper + L * region.lower, 1 - U * region.share
     if M == 0 and slope != 0:
-        yield fixed / slope  # no entry is free: s = fixed + U share s
+        yield fixed / slope  # if no entry is free, s = fixed + U share s
         return
     if M == 0 and fixed != 0:
         return
@@ -95,7 +95,7 @@ def sums(a: Point, places: Sequence[str], region: Region, rho: Fraction) -> Iter
         if place == "U"
     ]
     terms.append((rho, Fraction(0), Fraction(1)))
-    if M > 0:  # the free entries are a_i - t with one t, and sum to slope s - fixed
+    if M > 0:  # the free entries are a_i - t with the same t, and sum to slope s - fixed
         free = sum(x for x, place in zip(a, places, strict=True) if place == "M")
         terms.append((Fraction(1, M), free + fixed, slope))
     if not region.equality:

@@ -1,7 +1,7 @@
-"""Define the other dual of the training problem, and fix its true-class entries.
+"""Define the second dual of the training problem, and fix its true-class entries.
 
 With H_y = I - 1 e_y' and phi(s; y) the loss with margins delta + s, Phi(s; y) = phi(H_y s; y), so
-the joint features H_{y_i} Psi_i with phi make a second dual of the same problem, K19 (32):
+phi with the joint features H_{y_i} Psi_i gives a second dual of the same problem, K19 (32):
 
     d(A) = -lam/2 |w(A)|^2 - (1/n) sum_i phi*(-a_i; y_i)
     w(A) = (1/(lam n)) sum_i (H_{y_i} Psi_i)' a_i
@@ -42,7 +42,7 @@ class OtherDual:
 
     @property
     def features(self) -> np.ndarray:
-        """H_{y_i} Psi_i, (n, m, m d): they give the scores s - s_y 1."""
+        """The joint features H_{y_i} Psi_i, (n, m, m d), which give the scores s - s_y 1."""
         Psi = joint_features(self.X, self.m)
         return np.stack([P - P[label] for P, label in zip(Psi, self.y, strict=True)])
 
@@ -82,8 +82,8 @@ class OtherDual:
     def fixed_optimum(self, solvers: Sequence[str] = tuple(SOLVERS)) -> Certified:
         """Return the largest d(A) subject to A[i, y_i] = 0; the point is A (n, m).
 
-        phi is the support function of its domain, taken at delta + s, so that phi*(-a) = <delta, a>
-        on the domain and the objective is quadratic.
+        phi is the support function of its domain, evaluated at delta + s. Hence phi*(-a) = <delta,
+        a> on the domain, and the objective is quadratic.
         """
 
         def attempt(solver: str) -> Certified:
@@ -108,7 +108,7 @@ class OtherDual:
         return by_all_solvers(attempt, solvers)
 
     def interval(self, A: np.ndarray, sets: Sequence[Polytope], solver: str) -> Certified:
-        """Return the interval of the largest d that a feasible A proves, in Fractions.
+        """Return the interval for the largest d that a feasible A proves, in Fractions.
 
         d(A) is the lower end. As d is concave, d(A) + max <grad d(A), U - A> over the feasible U,
         one LP per row, is the upper end.

@@ -5,13 +5,12 @@ function phi of the margins
 
     h_j = delta_j + s_j - s_y,      delta = 1 - e_y   (structured hinge: delta = its row of costs).
 
-Each class states phi three times, in three shapes that other modules need:
-
-    of_margins   the formula itself: sort, sum, max. Works on floats and on Fractions alike.
+Each class defines phi three times, in the forms that other modules need: of_margins the formula
+itself: sort, sum, max. Works on floats and on Fractions alike.
     rows         t >= phi(h) as linear inequalities with auxiliary variables, for LPs and QPs.
     weightings   the finite set of vectors beta with phi(h) = max over beta of <beta, h>.
 
-The shapes rely on three elementary facts: the sum of the k largest entries is min over r of k r +
+These forms rely on three elementary facts: the sum of the k largest entries is min over r of k r +
 sum_j max(x_j - r, 0), and is also the largest sum over k-subsets; a sum of sorted entries with
 non-increasing weights is a sum of such sums (Abel), and is also the largest sum over permutations;
 max(x, 0) is the largest of x and 0.
@@ -42,11 +41,11 @@ class Loss(ABC):
     """The base of all losses. Rows of scores are sequences of m numbers; y counts from 0."""
 
     def delta(self, m: int, y: int) -> list[Any]:
-        """Return the margin asked of each class, (m,): 1 for every class except the true one."""
+        """Return the margin required of each class, (m,): 1 for every class except the true one."""
         return [int(j != y) for j in range(m)]
 
     def for_sample(self, i: int) -> Loss:
-        """Return the loss of sample i: the loss itself unless it has costs for each sample."""
+        """Return the loss of sample i: the loss itself, unless it has costs for each sample."""
         return self
 
     def numbers(self) -> tuple[Any, ...]:
@@ -108,7 +107,7 @@ class StructuredHinge(MaxHinge):
     """T20 (2.4): the max hinge with delta_j = cost of answering j.
 
     costs (m, m): row y is used for class y. per_sample=True: costs (n, m), and row i belongs to
-    sample i, to be taken with for_sample(i).
+    sample i and is selected with for_sample(i).
     """
 
     costs: Any
@@ -122,7 +121,7 @@ class StructuredHinge(MaxHinge):
 
     def delta(self, m: int, y: int) -> list[Any]:
         if self.per_sample and len(self.costs) != 1:
-            raise ValueError("costs has a row a sample: take one with for_sample(i) first")
+            raise ValueError("costs has one row per sample: select one with for_sample(i) first")
         row = self.costs[0] if self.per_sample else self.costs[y]
         if len(row) != m or row[y] != 0:
             raise ValueError(f"costs for class {y} is {row}; {m} costs with a 0 at {y} are needed")
@@ -247,7 +246,7 @@ class WeightedUsunier(WithWeights):
 
     def weightings(self, m: int, y: int) -> Iterator[Beta]:
         rho = padded(self.rho, m)
-        for positive in range(m + 1):  # the positive ones among sorted margins come first
+        for positive in range(m + 1):  # the positive ones among the sorted margins come first
             yield from set(permutations([*rho[:positive], *[Fraction(0)] * (m - positive)]))
 
 

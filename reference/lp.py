@@ -22,7 +22,7 @@ from reference.rational import feasible
 def conjugate(loss: Loss, v: ArrayLike, y: int, centred: bool = True) -> float:
     """Return Phi*(v; y), the sup over s of <v, s> - Phi(s; y), or +inf if it is not finite.
 
-    A v within about 1e-10 of the effective domain counts as inside. centred=False takes phi, whose
+    A v within about 1e-10 of the effective domain counts as inside. centred=False uses phi, whose
     margins are delta + s, in place of Phi.
     """
     v = np.asarray(v, dtype=float)
@@ -37,7 +37,7 @@ def conjugate_bound(loss: Loss, v: ArrayLike, y: int) -> tuple[np.ndarray, Fract
     """Return (w, bound) with Phi*(w; y) <= bound exactly, in Fractions, for a w (m,) near v.
 
     Multipliers mu >= 0 with T' mu = -1, R' mu = 0 give w = S' mu and the bound <q, mu>
-    (reference.epigraph). The best multipliers for the point nearest to v make the bound tight.
+    (reference.epigraph). The bound is tight for the best multipliers for the point nearest to v.
     """
     form = epigraph(loss, len(np.asarray(v)), y)
     domain = form.domain

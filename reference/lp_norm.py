@@ -67,7 +67,7 @@ class BlockNormTraining:
         return -self.lam / 2 * block_norm(V, dual_exponent(self.p)) ** 2 - sum(terms) / len(self.y)
 
     def optimum(self) -> Certified:
-        """Return an interval that holds the optimal value, and a W (m, d) with P(W) as its end."""
+        """Return an interval that holds the optimal value, and a W (m, d) at its upper end."""
         n, t, rows, forms = len(self.y), cp.Variable(len(self.y)), [], []
         W = cp.Variable((self.m, self.X.shape[1]))
         objective = self.lam / 2 * cp.square(block_norm_expression(W, self.p)) + cp.sum(t) / n

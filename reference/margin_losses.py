@@ -23,7 +23,7 @@ from reference.lp_norm import SOLVER, block_norm, block_norm_expression, dual_ex
 
 
 class MarginLoss(Protocol):
-    """A convex, falling loss with its conjugate, also as expressions of cvxpy."""
+    """A convex, decreasing loss with its conjugate, also as cvxpy expressions."""
 
     def value(self, t: np.ndarray) -> np.ndarray: ...
 
@@ -85,7 +85,7 @@ class MarginMachine:
 
     @property
     def chosen(self) -> np.ndarray:
-        """1 at the true class, (n, c)."""
+        """The indicator of the true class, (n, c)."""
         return np.eye(self.c)[self.y]
 
     def primal(self, w: np.ndarray) -> float:
@@ -109,7 +109,7 @@ class MarginMachine:
         return -conjugate - self.C * float(self.loss.conjugate(slopes).sum())
 
     def best_w(self) -> np.ndarray:
-        """Minimise the primal, (c, d)."""
+        """Return the minimiser of the primal, (c, d)."""
         w, t = cp.Variable((self.c, self.x.shape[1])), cp.Variable(len(self.y))
         scores = self.x @ w.T
         own = cp.sum(cp.multiply(self.chosen, scores), axis=1)
@@ -124,7 +124,10 @@ class MarginMachine:
         return np.asarray(w.value)
 
     def best_alpha(self) -> np.ndarray:
-        """Maximise the dual, (n, c): the rows' other entries are the variables."""
+        """Return the maximiser of the dual, (n, c).
+
+        The variables are the entries of the other classes.
+        """
         others = cp.Variable((len(self.y), self.c), nonneg=True)
         mass = cp.sum(cp.multiply(1 - self.chosen, others), axis=1)
         alpha = cp.multiply(self.chosen, mass[:, None]) - cp.multiply(1 - self.chosen, others)

@@ -3,10 +3,9 @@
     {M x : A x = b, x >= 0}
 
 Both the effective domain that LP duality gives (reference.epigraph) and the polytopes that the
-papers derive (reference.derived_polytopes) are sets of this shape. HiGHS solves the programs; it
-accepts violations of 1e-10, so the x it returns is corrected to satisfy A x = b, x >= 0 to
-rounding, and the points given back are points of the set to rounding. reference.rational gives
-exact bounds.
+papers derive (reference.derived_polytopes) are sets of this shape. HiGHS solves the programs. It
+accepts violations of 1e-10, so its x is corrected to satisfy A x = b, x >= 0 up to rounding; the
+points returned are points of the set up to rounding. reference.rational gives exact bounds.
 """
 
 from __future__ import annotations
@@ -19,16 +18,17 @@ from scipy.optimize import OptimizeResult, linprog
 
 from reference.arithmetic import fractions
 
-TOLERANCE = 1e-10  # the tightest that HiGHS takes
-ROUNDING = 1e-12  # what may remain of a violation after the correction
+TOLERANCE = 1e-10  # the tightest that HiGHS accepts
+ROUNDING = 1e-12  # the largest violation allowed after the correction
 OPTIMAL, INFEASIBLE, UNBOUNDED = 0, 2, 3
 
 
 @dataclass(frozen=True, eq=False)
 class Polytope:
-    """M (m, r), A (e, r), b (e,). Not empty and bounded, as far as its methods are concerned.
+    """M (m, r), A (e, r), b (e,).
 
-    exact holds A and b as Fractions where they were rounded to floats.
+    Its methods require that it is bounded and not empty. exact holds A and b as Fractions if they
+    were rounded to floats.
     """
 
     M: np.ndarray
@@ -95,11 +95,14 @@ def exact_polytope(M: np.ndarray, A: np.ndarray, b: np.ndarray) -> Polytope:
 
 
 def solve(cost: np.ndarray, **constraints: Any) -> OptimizeResult:
-    """Run scipy's linprog with HiGHS at its tightest tolerances; an unexpected ending raises."""
+    """Run scipy's linprog with HiGHS at its tightest tolerances.
+
+    Raises if they end with an unexpected status.
+    """
     options = {"primal_feasibility_tolerance": TOLERANCE, "dual_feasibility_tolerance": TOLERANCE}
     result = linprog(cost, method="highs", options=options, **constraints)
     if result.status not in (OPTIMAL, INFEASIBLE, UNBOUNDED):
-        # presolve may prove "infeasible or unbounded" without saying which
+        # presolve may report "infeasible or unbounded" without saying which
         options["presolve"] = False
         result = linprog(cost, method="highs", options=options, **constraints)
     if result.status not in (OPTIMAL, INFEASIBLE, UNBOUNDED):
@@ -115,7 +118,7 @@ def require_optimal(result: OptimizeResult) -> None:
 def refined(x: np.ndarray, A: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return x >= 0 with A x = b to rounding, from an x that HiGHS accepts.
 
-    The least-squares correction changes only the support of x, where there is room on both sides.
+    The least-squares correction changes only the support of x, where entries can move both ways.
     """
     for threshold in (10 * TOLERANCE, 1e3 * TOLERANCE, 0.0):
         support = x > threshold

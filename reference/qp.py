@@ -5,7 +5,7 @@
     moreau         minimise Phi(z; y) + |scores - z|^2 / (2 smoothing) over z          (K19 (25))
 
 The QPs run over the epigraph of the loss (reference.epigraph) or over its domain. Their solutions
-are only suggestions: the intervals are computed from them in fractions (reference.rational), and
+need not be trusted: the intervals are computed from them in fractions (reference.rational), and
 hold without any tolerance.
 """
 
@@ -27,7 +27,7 @@ from reference.losses import Loss
 from reference.lp import conjugate_bound, nearest_in_domain
 from reference.polytope import Polytope
 
-INSIDE = 1e-9  # a candidate farther than this from the domain is no candidate
+INSIDE = 1e-9  # a candidate farther than this from the domain is refused
 
 
 def projection(
@@ -135,7 +135,7 @@ def moreau(
 def moreau_interval(
     loss: Loss, s: np.ndarray, y: int, smoothing: float, v: np.ndarray, z: np.ndarray, solver: str
 ) -> Certified:
-    """Return the interval that any approximate dual and primal solutions v and z prove.
+    """Return the interval proved by any approximate dual and primal solutions v and z.
 
     The envelope is at most Phi(x) + |s - x|^2 / (2 smoothing) for x = z and for s - smoothing v,
     and at least <s, v> - Phi*(v) - smoothing/2 |v|^2 for v in the effective domain. All numbers are
@@ -153,6 +153,6 @@ def moreau_interval(
 
 
 def exact_value(loss: Loss, scores: np.ndarray, y: int) -> Fraction:
-    """Return Phi(scores; y) of Fractions; the margins asked for may be floats."""
+    """Return Phi(scores; y) for Fractions; the required margins may be floats."""
     delta = fractions(loss.delta(len(scores), y))
     return Fraction(loss.of_margins(list(delta + scores - scores[y]), y))

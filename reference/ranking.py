@@ -23,7 +23,7 @@ from scipy.optimize import brentq
 
 from reference.certificate import SOLVERS, Certified, by_all_solvers, certified, found, run
 
-FIRST = ("CLARABEL",)  # OSQP often finds nothing here, and cannot take a quadratic budget
+FIRST = ("CLARABEL",)  # OSQP often finds no solution here, and cannot handle a quadratic budget
 
 
 def features_of(K: np.ndarray) -> np.ndarray:
@@ -81,7 +81,7 @@ class Ranking:
     def least(self, slopes: np.ndarray, weight: float, theta: float) -> float:
         """Return the sum over the slopes v of min over s of weight l(s) - v s.
 
-        For a finite result 0 <= v, and with p = 1 also v <= weight theta.
+        The result is finite only if 0 <= v, and for p = 1 also v <= weight theta.
         """
         value = float(slopes.sum()) / theta
         if self.power == 2 and slopes.any():
@@ -107,10 +107,10 @@ class Ranking:
         return alpha, beta, float(np.sqrt(beta @ beta / (4 * self.theta2**2 * self.budget)))
 
     def optimum(self) -> Certified:
-        """Return an interval with the optimal value in it, and a w with P(w) at its upper end."""
+        """Return an interval that contains the optimal value, and a w at its upper end."""
         try:
             return by_all_solvers(self.solved_by, FIRST)
-        except ArithmeticError:  # too wide an interval
+        except ArithmeticError:  # an interval that is too wide
             return by_all_solvers(self.solved_by, tuple(SOLVERS))
 
     def solved_by(self, solver: str) -> Certified:
@@ -136,6 +136,6 @@ class Ranking:
         return certified(self.lagrangian(*multipliers), upper, abs(upper), point, status)
 
     def total(self, s: cp.Variable, theta: float) -> cp.Expression:
-        """Return sum of l(s) as cvxpy sees it."""
+        """Return the sum of l(s) as a cvxpy expression."""
         inside = cp.pos(1 + theta * s)
         return cp.sum(inside) if self.power == 1 else cp.sum_squares(inside)

@@ -3,8 +3,8 @@
     feasible   x >= 0 with A x = b, near floats that fulfil it almost
     least      a lower bound of <g, M x> over all such x, by weak duality
 
-Neither trusts the solver. Both hold exactly, whatever its tolerances are, and only the quality of
-the result depends on them. The data are the exact ones of the polytope, before they were rounded.
+Neither trusts the solver: both hold exactly, and only the quality of the result depends on its
+tolerances. They use the exact data of the polytope, before rounding.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from reference.arithmetic import fractions, inner
 from reference.polytope import Polytope
 from reference.simplex import minimiser
 
-THRESHOLDS = (1e-12, 1e-9, 1e-7)  # noise of the correction to rounding, and of HiGHS
+THRESHOLDS = (1e-12, 1e-9, 1e-7)  # entries below this are noise of HiGHS and of the correction
 Row = dict[int, Fraction]
 
 
@@ -37,9 +37,9 @@ def feasible(polytope: Polytope, x: np.ndarray) -> np.ndarray:
 def corrected(polytope: Polytope, x: np.ndarray) -> np.ndarray | None:
     """Return x as Fractions, after a tiny correction that makes it feasible, if there is one.
 
-    Gauss and Jordan solve A d = b - A x for a correction d of basic columns with large x, where
-    there is room on both sides. If rows without such a column remain, entries that are 0 must grow:
-    the exact simplex method finds the least such entries.
+    Gauss-Jordan elimination solves A d = b - A x for a correction d of basic columns with large x,
+    where entries can move both ways. If rows without such a column remain, entries that are 0 must
+    grow: the exact simplex method finds the least such entries.
     """
     exact, (A, b) = fractions(x), polytope.equations
     rest = [right - inner(row, exact) for row, right in zip(A, b, strict=True)]
@@ -60,7 +60,10 @@ def corrected(polytope: Polytope, x: np.ndarray) -> np.ndarray | None:
 
 
 def eliminated(rows: list[Row], rest: list[Fraction], columns: Sequence[int]) -> dict[int, int]:
-    """Reduce rows = rest in place; {i: j}: row i alone still holds the basic column j."""
+    """Reduce rows = rest in place.
+
+    Return {i: j}, where only row i still contains the basic column j.
+    """
     basis: dict[int, int] = {}
     for j in columns:
         pivot = next((i for i, row in enumerate(rows) if j in row and i not in basis), None)
@@ -85,7 +88,7 @@ def least(polytope: Polytope, gradient: np.ndarray) -> Fraction:
 
         <c, x> = <b, l> + <c - A' l, x> >= <b, l> - excess * sum(x),
 
-    where excess is the largest entry of A' l - c, or 0. The solver's l make it tiny.
+    where excess is the largest entry of A' l - c, or 0, which is tiny for the solver's l.
     """
     c = np.array([inner(column, gradient) for column in fractions(polytope.M).T])
     scale = max(abs(c)) or Fraction(1)  # the solver's tolerance is absolute

@@ -2,7 +2,7 @@
 
     minimise <cost, x>   subject to   A x = b,   x >= 0,     all data Fractions or ints.
 
-It is slow and safe: there is no tolerance, and Bland's rule excludes cycling. It is meant for a
+It is slow but reliable: there is no tolerance, and Bland's rule excludes cycling. It is meant for a
 dozen rows.
 """
 

@@ -7,7 +7,7 @@ if 0 <= b_j <= t/k, t <= 1 and v_y = -t, and +inf elsewhere; Phi(s; y) is the ma
 
     B = max <h, z> - sum_j z_j log z_j    over    sum_j z_j = 1,  0 <= z_j <= 1/k.
 
-For every tau, the sum of the maxima over the single z_j bounds B from above:
+For every tau, the sum of the maxima over each z_j bounds B from above:
 
     B <= tau + sum_j max over 0 <= z <= 1/k of z (h_j - tau) - z log z.
 
@@ -16,7 +16,7 @@ mu for the bounds b_j <= t/k, the loss is also
 
     Phi(s; y) = min over mu >= 0 of log(1 + sum_j exp(h_j - mu_j + sum_i mu_i / k)),
 
-which is what cvxpy takes.
+the form that cvxpy is given.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from reference.cross_entropy import (
     negated_entropy,
 )
 
-# relative, of the two ends
+# relative, between the two ends
 AGREE = Fraction(1, 10**40)
-# an exponential of more is far above the number of classes
+# the exponential of a larger argument is far above the number of classes
 LARGE = Fraction(200)
 
 
@@ -74,7 +74,7 @@ def shares(h: Sequence[Fraction], k: int) -> tuple[list[Fraction], Fraction]:
 
 
 def bound(h: Sequence[Fraction], k: int) -> Fraction:
-    """Return B. Raises ArithmeticError unless an end from above and one from below agree."""
+    """Return B. Raises ArithmeticError unless its upper and lower bounds agree."""
     kth = sorted(h, reverse=True)[k - 1]
     g, (z, f) = [v - kth for v in h], shares(h, k)
     below = sum((share * v for share, v in zip(z, g, strict=True)), Fraction())
@@ -95,7 +95,7 @@ def _margins(scores: Scores, y: int) -> list[Fraction]:
 
 
 def value(scores: Scores, y: int, k: int) -> Fraction:
-    """Return Phi(scores; y), right to 10^-38 of the largest score, or to 10^-1300."""
+    """Return Phi(scores; y), accurate to 10^-38 of the largest score, or to 10^-1300."""
     B = bound(_margins(scores, y), k)
     return max(B, Fraction()) + log_of_one_and(exp(-abs(B)))
 

@@ -91,15 +91,16 @@ class Training:
         return omega * (value + self.smoothing / 2 * float(v @ v))
 
     def optimum(self, solvers: Sequence[str] = tuple(SOLVERS)) -> Certified:
-        """Return an interval that holds the optimal value, and a w (D,) with P(w) as its end."""
+        """Return an interval that holds the optimal value, and a w (D,) at its upper end."""
         return by_all_solvers(self.solved_by, solvers)
 
     def solved_by(self, solver: str) -> Certified:
         """Minimise P by cvxpy, over w and scores z_i with Phi_i(z_i) <= t_i.
 
-        Without smoothing z_i = Psi_i w; with it |Psi_i w - z_i|^2 / (2 smoothing) is paid. The
-        multipliers mu_i of the epigraph rows give the dual point a_i = -n S_i' mu_i. `interval`
-        moves it to a feasible one near it: weak duality makes D of that a lower bound.
+        Without smoothing z_i = Psi_i w; with smoothing there is a penalty |Psi_i w - z_i|^2 / (2
+        smoothing). The multipliers mu_i of the epigraph rows give the dual point a_i = -n S_i'
+        mu_i. `interval` moves it to a feasible point nearby, at which D is a lower bound by weak
+        duality.
         """
         w, t = cp.Variable(self.features.shape[2]), cp.Variable(self.n)
         objective = self.lam / 2 * cp.sum_squares(w) + self.omega @ t / self.n
@@ -130,7 +131,7 @@ class Training:
         return np.array(rows)
 
     def conjugate_bounds(self, A: np.ndarray) -> tuple[np.ndarray, Fraction]:
-        """Return feasible rows (n, m) near the rows of A, and a bound of their conjugate terms.
+        """Return feasible rows (n, m) near the rows of A, and a bound on their conjugate terms.
 
         The bound is an upper bound of the sum of the terms, in Fractions.
         """
@@ -160,8 +161,8 @@ class Training:
     def primal_bound(self, w: np.ndarray, A: np.ndarray) -> Fraction:
         """Return an upper bound of P(w), which equals it at the optimum.
 
-        The envelope's inner variable is z_i = s_i + smoothing a_i / omega_i instead of the best
-        one. The numbers are floats or Fractions.
+        The inner variable of the envelope is z_i = s_i + smoothing a_i / omega_i instead of the
+        best. The numbers are floats or Fractions.
         """
         w, A, smoothing = fractions(w), fractions(A), Fraction(self.smoothing)
         losses = Fraction()

@@ -15,7 +15,7 @@ NO_TABLES = {"__main__", "choice", "page", "timing"}
 
 
 def modules() -> dict[str, str]:
-    """Name and first sentence of every table."""
+    """Return the name and first sentence of every table."""
     names = [m.name for m in pkgutil.iter_modules(figures.benchmarks.__path__)]
     tables = {}
     for name in sorted(set(names) - NO_TABLES):
@@ -25,7 +25,7 @@ def modules() -> dict[str, str]:
 
 
 def main() -> int:
-    """Print the tables that are asked for."""
+    """Print the selected tables."""
     tables = modules()
     parser = argparse.ArgumentParser(prog="python -m figures.benchmarks")
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(["all", *tables]))

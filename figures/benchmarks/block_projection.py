@@ -1,8 +1,8 @@
 """Microseconds per row of the projection onto a loss's domain, with its ratio to one argsort.
 
 The rows are what an exact block step projects, one true class against m - 1 others. "spread": N(0,
-1). "near": all within 0.02 of each other. "above": the true class 1 to 1.02 above all others, so
-that hundreds of classes are active. "spikes": five classes far above a tied rest. CPU times of one
+1). "near": all within 0.02 of each other. "above": the true class 1 to 1.02 above all others, which
+makes hundreds of classes active. "spikes": five classes far above a tied rest. CPU times of one
 thread, medians of calls in turn.
 """
 
@@ -57,7 +57,7 @@ REGIMES: tuple[Callable[[np.random.Generator, int, int], Floats], ...] = (
 
 
 def times(loss: fwlab.Loss, m: int, quick: bool) -> list[str]:
-    """Microseconds per row of each regime, with the ratio to one argsort of the row."""
+    """Return the microseconds per row in each regime, with the ratio to one argsort of the row."""
     n = max(20, ENTRIES // (10 * m if quick else m))
     y = np.zeros(n, dtype=np.int64)
     cells = []

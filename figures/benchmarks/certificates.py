@@ -1,4 +1,4 @@
-"""The rounding error of a certificate as a fraction of the objective, and what computing it costs.
+"""The rounding error of a certificate as a fraction of the objective, and the cost of computing it.
 
 TopK(3) with C = 1, unit rows. Data sets that cannot be loaded are left out. The judge of a
 checkpoint and the certificate at the end of a run are timed in turn at the same point, medians of

@@ -44,8 +44,8 @@ class ThreeParts(NamedTuple):
 def parts(name: str, normalize: str | None) -> ThreeParts:
     """Return a set in three parts, with at most MOST_ROWS rows in the first two.
 
-    A fifth of its training part validates, if it has no part of its own for that. Raises
-    FileNotFoundError if the set is not here.
+    If it has no validation part, a fifth of its training part is used. Raises FileNotFoundError if
+    the set is not here.
     """
     if name in SEPARATIONS:
         data = fwlab.datasets.synthetic(
@@ -100,7 +100,7 @@ HEADS: dict[str, Callable[[float, int], Any]] = {
 
 
 def heads(data: ThreeParts) -> list[str]:
-    """Return the names of the heads for a set: k is smaller than the number of classes."""
+    """Return the names of the heads for a set, with k smaller than the number of classes."""
     least = {f"TopKSVC, k = {k}": k + 1 for k in KS}
     return [name for name in HEADS if least.get(name, 2) <= len(np.unique(data.y_train))]
 
@@ -112,7 +112,7 @@ def accuracies(head: Any, X: Any, y: np.ndarray, ks: Iterable[int]) -> list[floa
 
 
 def fitted(head: Any, X: Any, y: np.ndarray) -> Any:
-    """Return the head after a fit that may end at its cap, as the defaults of its library say."""
+    """Return the head after a fit, which may end at its library's default iteration limit."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return head.fit(X, y)
@@ -134,8 +134,8 @@ def choose(
 ) -> Choice:
     """Return the choice of C on the validation part, for the top-k accuracy of each k.
 
-    C ascends through Cs until two in a row are worse than the best one for each k, or until a fit
-    is LONG. Heads with `warm_start` begin where the last one ended.
+    C increases through Cs until two values in a row are worse than the best one for each k, or
+    until a fit takes LONG seconds. Heads with `warm_start` start from the previous fit.
     """
     ks, Cs, n = list(ks), list(Cs), len(data.y_train)
     began = time.process_time()
@@ -149,6 +149,6 @@ def choose(
         rows = np.array(list(found.values()))
         if long or (len(rows) > 2 and (rows[-2:] < rows.max(axis=0)).all()):
             break
-    # of equal ones the smallest
+    # the smallest of equal ones
     best = [Cs[i] for i in rows.argmax(axis=0)]
     return Choice(best, found, time.process_time() - began)

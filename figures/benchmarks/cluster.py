@@ -22,7 +22,7 @@ from fwlab import distributed
 
 SIZES = ((1, 2), (2, 2), (2, 4), (2, 8))
 QUICK_SIZES = ((1, 2), (2, 2))
-# no port that another machine reaches
+# not reachable from other machines
 HERE = {"dashboard_address": "127.0.0.1:0", "worker_dashboard_address": "127.0.0.1:0"}
 HEADER = ("data", "workers", "partitions", "passes", "gap", "MB sent", "seconds", "dual")
 

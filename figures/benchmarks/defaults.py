@@ -2,14 +2,14 @@
 
 The sets and the choice of C, at the default tol, are as in the table heads. All fits have
 method="auto". Accuracies are measured on the test part after a fit on the training part. Seconds
-are CPU seconds of one thread, and "proved" is the share of the test part's labels that are
-certainly the exact optimum's. max_iter is 10,000, and a star marks a fit that it ended.
+are CPU seconds of one thread, and "proved" is the share of the test part's labels that are proved
+to be those of the exact optimum. max_iter is 10,000, and a star marks a fit that reached it.
 
 The second table has digits, letter and caltech101_sil28 as they come ("raw", with C between 1e-6
 and 1) and standardised, each without an intercept and with one. "choice" is the time of the choice.
 
-The third table is about top-k hinges, without an intercept: k of the fit in the rows, k of the test
-in the columns, each accuracy with the C that is best for it on the validation part.
+The third table is about top-k hinges, without an intercept: with k of the fit in the rows and k of
+the test in the columns. Each accuracy has the C that is best for it on the validation part.
 """
 
 import time
@@ -83,7 +83,7 @@ def intercept_rows(name: str) -> Iterator[list[str]]:
 
 
 def k_rows(data: choice.ThreeParts) -> Iterator[list[str]]:
-    """Yield a line per k of the fit: the test accuracy at each k of the test."""
+    """Yield a line per k of the fit: the test accuracy for each k of the test."""
     m = len(np.unique(data.y_train))
     for k in (k for k in TRAINED if k < m):
         _, accuracies, _ = chosen(maker(fwlab.TopKSVC, k=k), data, TESTED)

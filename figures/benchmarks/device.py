@@ -44,7 +44,7 @@ POINTS, SMALL_RUNS = 10**6, 1000
 
 
 def main() -> int:
-    """Print the tables, and write the record if a file is named."""
+    """Print the tables, and write the record if a file is given."""
     parser = argparse.ArgumentParser(prog="python -m figures.benchmarks.device")
     parser.add_argument("--quick", action="store_true", help="small sizes, for a CPU")
     parser.add_argument("--out", type=Path, help="where the record is written, as JSON")
@@ -62,7 +62,7 @@ def run(quick: bool) -> None:
 
 
 def measured(quick: bool, device: str | None = None) -> dict[str, Any]:
-    """Return the record of all parts, each printed as soon as it is there.
+    """Return the record of all parts, each printed as soon as it is ready.
 
     Raises ImportError without torch.
     """
@@ -199,7 +199,7 @@ def features(torch: Any, device: str, n: int, d: int, m: int) -> tuple[Any, Any]
 
 
 def heads(torch: Any, device: str, sizes: Any) -> list[dict[str, Any]]:
-    """Print a line for each size and constant, and return what it holds."""
+    """Print a line for each size and constant, and return the lines."""
     header = ("n x d x m", "C", "wall", "steps", "certificates", "iterations", "gap / P", "status")
     print_line(header)
     print_line("---" for _ in header)
@@ -219,7 +219,7 @@ def heads(torch: Any, device: str, sizes: Any) -> list[dict[str, Any]]:
 
 
 def head(torch: Any, X: Any, y: Any, C: float) -> dict[str, Any]:
-    """Return what a run to TOL took, and its iterations in each precision."""
+    """Return the seconds of a run to TOL, and its iterations in each precision."""
     used: Counter[str] = Counter()
 
     def count(progress: Any) -> None:

@@ -2,15 +2,15 @@
 
 Before each pass over all rows `ascent` makes passes over the rows that moved, with only the classes
 that their blocks hold (their faces). A class of a row on a face takes a product of d numbers; "of
-flops" divides the time of these passes by that in which products of square matrices make the same
-flops. "part" is their part of the time of all iterations. Unit rows, TopK(3) with C = 1, TopK(5)
-with 1000 classes, whose separation is 0.25; CPU time of one thread, the iterations 2 to 11; the
-passes over faces are timed on copies of A and W. Data sets that cannot be loaded are left out.
+flops" divides the time of these passes by the time of the same flops in products of square
+matrices. "part" is their share of the time of all iterations. Unit rows, TopK(3) with C = 1,
+TopK(5) with 1000 classes, whose separation is 0.25; CPU time of one thread, the iterations 2 to 11;
+the passes over faces are timed on copies of A and W. Data sets that cannot be loaded are left out.
 
 A class on a face reads its row of W for the product, and reads and writes it again where its entry
 of A changes: "GB/s" are these 24 d bytes for each class in the time of the passes. A product of
-matrices uses a number hundreds of times once it has read it, a face uses it once. With 16 features
-the projection of a row and the look at its classes take the time.
+matrices uses each number hundreds of times after reading it, a face only once. With 16 features
+most of the time goes to the projection of a row and the inspection of its classes.
 """
 
 import time
@@ -49,7 +49,7 @@ def problems(quick: bool) -> Iterator[tuple[str, fwlab.Problem]]:
 
 
 def seconds_and_products(problem: fwlab.Problem) -> tuple[float, float, int]:
-    """Return the seconds of the iterations, of their passes over faces, and these' products."""
+    """Return the seconds of iterations and of their passes over faces, and these' products."""
     method = cast(Ascent, build("ascent", {}))
     A = np.zeros((problem.n_samples, problem.n_classes))
     state = State(problem, A, np.random.default_rng(0), method.needs(problem))

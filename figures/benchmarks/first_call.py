@@ -6,10 +6,11 @@ bytecode, too. Rows of more than 64 classes have projections of their own, which
 compile. "libraries" is the part of the import that numpy, numba and scipy.sparse take, which a
 program without fwlab pays as well; a process of its own measures it.
 
-Measured once by hand: three quarters of the cold time of `ascent` are one kernel, an iteration over
-dense rows with about 100 functions that it calls. numba's front end takes two thirds of this
-compilation and LLVM a third; a third of the instructions pass tuples of arrays on. Faces in the
-same kernel and projections without a sort, which save time in every later call, made it longer.
+A separate measurement: three quarters of the cold time of `ascent` is the compilation of one
+kernel, an iteration over dense rows that calls about 100 functions. numba's front end takes two
+thirds of it and LLVM a third; a third of the instructions only pass on tuples of arrays. Handling
+faces in the same kernel and projecting without a sort save time in every later call, but made the
+compilation longer.
 """
 
 import json
@@ -53,13 +54,13 @@ print(json.dumps([imported - began, time.perf_counter() - called]))
 
 
 def seconds(method: str, storage: str, classes: int, cache: str) -> tuple[float, float]:
-    """Seconds of the import and of the first solve in a new process."""
+    """Return the seconds of the import and of the first solve in a new process."""
     imported, solved = json.loads(printed(cache, PROGRAM, method, storage, str(classes)))
     return imported, solved
 
 
 def printed(cache: str, program: str, *arguments: str) -> str:
-    """Return what a program prints in a new process with this cache of machine code."""
+    """Return the output of a program in a new process with this cache of machine code."""
     command = [sys.executable, "-c", program, *arguments]
     environment = {**os.environ, "NUMBA_CACHE_DIR": cache, "PYTHONDONTWRITEBYTECODE": ""}
     done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)

@@ -1,8 +1,9 @@
 """Seconds of GridSearchCV over five C on digits: `TopKSVC` beside LogisticRegression.
 
-C = 0.01, 0.1, .., 100 and five folds: 25 fits, and one of all samples. Each classifier has the
-defaults of its library, but LogisticRegression up to 1000 iterations; one thread. Wall time of
-whole calls of `fit`, the two in turn, medians. "accuracy" is the mean of the folds at the best C.
+C = 0.01, 0.1, .., 100 and five folds: 25 fits, and a final one on all samples. Each classifier has
+the defaults of its library, except that LogisticRegression has up to 1000 iterations; one thread.
+Wall time of whole calls of `fit`, the two in turn, medians. "accuracy" is the mean of the folds at
+the best C.
 """
 
 from functools import partial

@@ -35,12 +35,12 @@ GROWING = {
 }
 # "first" and "later" are passes; see pass_costs
 TIMED = ("first", "later", "X W^T")
-# passes from A = 0 on before the first one that is called later
+# passes from A = 0 that precede the first "later" pass
 BETWEEN = 5
 
 
 def sizes(name: str, value: int) -> dict[str, int]:
-    """Return the sizes of a problem in which one of them has grown to a value."""
+    """Return the sizes of a problem, with one of them set to a larger value."""
     return {**FIXED[name], name: value}
 
 
@@ -88,7 +88,7 @@ def milliseconds_of(call: Callable[[], object]) -> float:
 
 
 def decades(values: Sequence[int]) -> list[slice]:
-    """Return the places of each decade between two of the values; of all values if none is."""
+    """Return the indices of the values in each decade; all indices if no decade is complete."""
     found = [
         slice(start, stop + 1)
         for start, low in enumerate(values)
@@ -107,7 +107,7 @@ def exponents(
 
 
 def listed(costs: Mapping[int, Mapping[str, float]], what: str) -> str:
-    """Return one of the costs at each value."""
+    """Return one of the costs at each value, as text."""
     return ", ".join(f"{value}: {cost[what]:.2f}" for value, cost in costs.items())
 
 

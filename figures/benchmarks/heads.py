@@ -1,13 +1,13 @@
-"""Linear heads side by side: accuracy, CPU seconds and memory, with C chosen on a validation part.
+"""Compare linear heads: accuracy, CPU seconds and memory, with C chosen on a validation part.
 
 Each head has an intercept, and the defaults of its library, except `method="auto"` of TopKSVC and
 up to 1000 iterations of LogisticRegression. C is one of 1e-3, 1e-2, .., 1e3 and multiplies a sum of
 losses: RidgeClassifier has alpha = 1 / (2 C), and SGDClassifier, which averages its weights, alpha
-= 1 / (C n). C ascends until two in a row are worse on the validation part than the best one, in
-top-1 and in top-5 accuracy, or until a fit takes longer than 10 s. Heads of this library and
-LogisticRegression start at the weights of the last C. The best C for each of the two accuracies,
-the smaller one of equals, is then used for a final fit on the training and the validation part
-together, whose accuracy on the test part the table shows.
+= 1 / (C n). C increases until two values in a row are worse on the validation part than the best
+one, in top-1 and in top-5 accuracy, or until a fit takes longer than 10 s. Heads of this library
+and LogisticRegression start from the weights of the previous C. The best C for each of the two
+accuracies, the smaller one of equals, is then used for a final fit on the training and the
+validation part together, whose accuracy on the test part the table shows.
 
 "choice" is the CPU time of all fits with their validation, "fit" of the final fit for top-1, both
 with one thread, after a small fit that loads compiled code. Each head has a forked process, and
@@ -15,9 +15,9 @@ with one thread, after a small fit that loads compiled code. Each head has a for
 memory.
 
 digits and letter are standardised; the other sets have rows of length 1. letter, news20_svd1024 and
-fashion_mnist have 6000 rows, drawn within each class. A fifth of the rows validates, but
-caltech101_sil28 has a part of its own for that. hard, middling and easy are synthetic: 4000 x 128
-with 50 classes, whose means are 0.2, 0.35 and 0.6 N(0, I) under noise of N(0, I).
+fashion_mnist have 6000 rows, drawn within each class. A fifth of the rows is used for validation,
+except that caltech101_sil28 has a validation part. hard, middling and easy are synthetic: 4000 x
+128 with 50 classes, whose means are 0.2, 0.35 and 0.6 N(0, I) under noise of N(0, I).
 """
 
 import time
@@ -53,7 +53,7 @@ class Measured(NamedTuple):
 
 
 def measured(data: choice.ThreeParts, name: str) -> Measured:
-    """Return what the choice of C for a head and its final fits give and take."""
+    """Return the results and the cost of the choice of C for a head and of its final fits."""
     make = choice.HEADS[name]
     choice.fitted(make(choice.CS[0], FEW), data.X_train[:FEW], data.y_train[:FEW])
     before = peak_megabytes()
@@ -69,7 +69,7 @@ def measured(data: choice.ThreeParts, name: str) -> Measured:
 
 
 def in_own_process(data: choice.ThreeParts, name: str) -> Measured:
-    """Return what `measured` returns in a forked process, which shares the data."""
+    """Run `measured` in a forked process, which shares the data, and return its result."""
     context = get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=lambda: sender.send(measured(data, name)))

@@ -5,8 +5,8 @@ A, for 150 almost all of them; with 16 features the products no longer hide it. 
 separation 0.25, C = 1, CPU time of one thread, a pass over all rows after eight others; the losses
 of a size in turn, medians. "changed" counts the entries of A that the pass changes in a row, and
 "flops" adds their updates of W to the products with all m classes: (m + changed) d for each row, in
-units of the first k. Most of what a pass with k = 150 takes more are these flops; the rest is its
-projection.
+units of the first k. Most of the extra time of a pass with k = 150 is due to these flops; the rest
+is its projection.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ BEFORE, REPEATS = 8, 15
 
 
 def changes(problem: fwlab.Problem) -> float:
-    """Return the mean number of entries in a row that the pass after the first eight changes."""
+    """Return the mean number of entries per row that the pass after the first eight changes."""
     points = [
         np.asarray(fwlab.solve(problem, "ascent", tol=0.0, max_iter=passes, shrink=False).A)
         for passes in (BEFORE, BEFORE + 1)

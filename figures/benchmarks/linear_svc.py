@@ -5,10 +5,10 @@ error is P(W) less the largest dual value that a long run of ours has found. Lin
 of its tolerances, and `solve` until its certified gap is at most LinearSVC's error there. Wall
 seconds of the whole calls, the two in turn, medians.
 
-Where LinearSVC is faster, the certificate decides: `solve` checks its input and proves its gap,
-which takes about 2 ms on digits, 13 ms on letter and 90 ms on news20 (`wall_seconds` less `seconds`
-of a result); LinearSVC returns W without a bound of its error. The package cyanure, which pip can
-install, too, has no multi-class hinge loss; no row compares with it.
+Where LinearSVC is faster, the certificate is the reason: `solve` checks its input and proves its
+gap, which takes about 2 ms on digits, 13 ms on letter and 90 ms on news20 (`wall_seconds` less
+`seconds` of a result); LinearSVC returns W without a bound on its error. The package cyanure, which
+pip can install, too, has no multi-class hinge loss; no row compares with it.
 """
 
 import time
@@ -23,12 +23,12 @@ from sklearn.svm import LinearSVC
 import fwlab
 from figures.benchmarks.timing import print_line
 
-# W and the seconds of a fit at a tolerance of the peer's own
+# a function of the peer's tolerance that returns W and the seconds of a fit
 Fit = Callable[[fwlab.Problem, float], tuple[np.ndarray, float]]
 
 SETS = ("digits", "letter", "news20", "synthetic-a", "synthetic-b", "fashion_mnist")
 TOLERANCES = (1e-1, 1e-2, 1e-3)
-# a line takes this many turns and at least this many seconds, or one turn if a fit is not SHORT
+# a line takes this many turns and at least this many seconds, or one turn if fits are not SHORT
 REPEATS, ENOUGH, SHORT, LONG = 5, 2.0, 3.0, 30.0
 
 
@@ -48,7 +48,7 @@ def fit_linear_svc(problem: fwlab.Problem, tol: float) -> tuple[np.ndarray, floa
 def print_rows(
     name: str, problem: fwlab.Problem, dual: float, tolerances: Iterable[float], fit: Fit
 ) -> None:
-    """Print a line per tolerance: the seconds of `solve` to the error of the peer's W, and its."""
+    """Print a line per tolerance: the seconds of `solve` and of the peer to the peer's error."""
     for tol in tolerances:
         pairs: list[tuple[float, float]] = []
         while len(pairs) < REPEATS or sum(map(sum, pairs)) < ENOUGH:

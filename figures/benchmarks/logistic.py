@@ -1,18 +1,19 @@
 """Seconds of a fit to the same excess: `TopKClassifier` beside LogisticRegression.
 
-All minimise the multinomial logistic objective with C, without an intercept, and check their input;
-one thread. The excess is P(W) less the largest dual value of a long run, as a fraction of that
-value. Each solver runs at the loosest of its tolerances, a factor of 10^(1/2) apart, with which its
-W has the excess; "certified" is `TopKClassifier` until its own gap proves it. CPU seconds of whole
-calls of `fit`, all in turn, medians. newton-cholesky runs where W has at most 3000 entries. A
-solver that does not get there within 40 tolerances, or 120 s for one fit, has no time.
+All solvers minimise the multinomial logistic objective with C, without an intercept, and check
+their input; one thread. The excess is P(W) less the largest dual value of a long run, as a fraction
+of that value. Tolerances are a factor of 10^(1/2) apart. Each solver runs at the loosest tolerance
+with which its W reaches the excess; "certified" is `TopKClassifier` run until its own gap proves
+the excess. CPU seconds of whole calls of `fit`, all in turn, medians. newton-cholesky runs where W
+has at most 3000 entries. A solver that does not reach the excess within 40 tolerances, or 120 s for
+one fit, has no entry.
 
 Where LogisticRegression is faster, on digits and on letter with C = 0.01, fits take less than 60
-ms. Measured once by hand on digits: 3.8 ms of each fit check the input, start and certify, as long
-as the whole fit of LogisticRegression with C = 0.01. A step takes 0.47 ms, of which products with X
-are 0.16, the softmax 0.08, the scale of the dual point 0.08 and the direction 0.05; a step of
-LogisticRegression takes 0.39. The preconditioner, renewed once with C = 1 and twice with C = 100,
-takes 4 ms each time.
+ms. A separate measurement on digits: checking the input, starting and certifying take 3.8 ms of
+each fit, as long as the whole fit of LogisticRegression with C = 0.01. A step takes 0.47 ms: 0.16
+for products with X, 0.08 for the softmax, 0.08 for scaling the dual point and 0.05 for the
+direction. A step of LogisticRegression takes 0.39 ms. The preconditioner takes 4 ms each time it is
+renewed, once with C = 1 and twice with C = 100.
 
 digits and letter are standardised, news20, news20_svd1024 and fashion_mnist have rows of length 1;
 the synthetic sets, 10,000 x 384 with 200 classes, are as drawn, with their class separation.
@@ -45,7 +46,7 @@ CS = (0.01, 1.0, 100.0)
 EXCESSES = (1e-3, 1e-5)
 MOST_ENTRIES = 3000
 REPEATS, LONG, TRIES = 5, 120.0, 40
-# a long run, which bounds the optimum from below
+# a long run, whose dual value bounds the optimum from below
 BEST: dict[str, Any] = {"tol": 1e-7, "relative": True, "max_iter": 10**6, "time_limit": 300.0}
 
 
@@ -63,9 +64,10 @@ def data_sets(quick: bool) -> Iterator[tuple[str, Any, np.ndarray]]:
 
 
 def solvers(problem: fwlab.Problem, C: float, unit: float) -> dict[str, Callable[[float], Any]]:
-    """Return the estimators by name, each a function of its tolerance divided by its loosest one.
+    """Return {name: function that makes the estimator}.
 
-    unit: the excess to reach, in the unit of the objective.
+    The argument of each function is the tolerance, as a share of the solver's loosest one. unit:
+    the excess to reach, in the unit of the objective.
     """
     peer: dict[str, Any] = {"C": C, "fit_intercept": False, "max_iter": 10**6}
     found: dict[str, Callable[[float], Any]] = {
@@ -104,7 +106,7 @@ def seconds_of(estimator: Any, problem: fwlab.Problem) -> float:
 
 
 def rows(X: Any, y: np.ndarray, C: float) -> Iterator[list[str]]:
-    """Yield a line per excess: the seconds of each solver, and the ratio of the best peer's."""
+    """Yield a line per excess: each solver's seconds, and the best peer's over ours."""
     problem = fwlab.Problem(X, y, fwlab.CrossEntropy(), C=C)
     best = fwlab.solve(problem, "lbfgs", **BEST).dual
     for excess in EXCESSES:

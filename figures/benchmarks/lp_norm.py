@@ -20,21 +20,21 @@ TOL, ROUGH = 1e-4, 5e-3
 
 
 def news20() -> fwlab.datasets.Dataset:
-    """The data of all tables."""
+    """Return the data of all tables."""
     return fwlab.datasets.load("news20", normalize="unit")
 
 
 def trained(
     X: object, y: np.ndarray, p: float, C: float, method: str = "direct", tol: float = ROUGH
 ) -> fwlab.Result:
-    """The machine at C = 1 / (lam n)."""
+    """Return the machine trained at C = 1 / (lam n)."""
     lam, m = 1 / (C * len(y)), int(y.max()) + 1
     problem = fwlab.Problem(X, y, fwlab.MaxHinge(), lam, n_classes=m, regularizer=fwlab.LpNorm(p))
     return fwlab.solve(problem, method, tol=tol, relative=True, max_iter=2000)
 
 
 def accuracy(result: fwlab.Result, X: object, y: np.ndarray) -> float:
-    """Per cent of right answers."""
+    """Return the percentage of correct predictions."""
     return 100 * float((result.predict(X) == y).mean())
 
 
@@ -56,7 +56,7 @@ def times(data: fwlab.datasets.Dataset) -> None:
 
 
 def accuracies(data: fwlab.datasets.Dataset) -> None:
-    """The test accuracies of p = 2 and of the best p, each with its best C."""
+    """Print the test accuracies of p = 2 and of the best p, each with its best C."""
     order = np.random.default_rng(0).permutation(len(data.y_train))
     held, rest = np.split(order, [len(order) // 5])
     X, y = data.X_train, data.y_train
@@ -79,7 +79,7 @@ def accuracies(data: fwlab.datasets.Dataset) -> None:
 
 
 def run(quick: bool) -> None:
-    """Print both tables; quick: the first alone."""
+    """Print both tables, or only the first if quick."""
     data = news20()
     times(data)
     if not quick:

@@ -1,15 +1,15 @@
-"""A linear probe on features in a file, with the command line, and what larger ones would take.
+"""A linear probe on features in a file, with the command line, and a forecast for larger ones.
 
 Class means plus noise, rows of length 1, float32, made in a temporary folder; TopK(5), lam =
 1/(C n), ascent to a relative gap of 1e-2. The probe runs `fwlab solve --out-of-core` over five C,
 and the memory is the largest resident size of its process.
 
-CPU seconds of a pass are measured at SMALL, and with each size of LARGER in its place. They give an
-exponent for each size; d and m are then about those of the features that the forecast is for, and n
+CPU seconds of a pass are measured at SMALL, and with each size replaced by that of LARGER. They
+give an exponent for each size. The larger d and m are close to those of the forecast, and n
 multiplies the rows of a pass. The forecast is the CPU time of the probe times a power of each
 quotient of sizes: it assumes the same number of passes at each C.
 
-The last table shows at which gaps the proved intervals are of use, on INTERVALS with C = 0.1.
+The last table shows at which gaps the proved intervals are useful, on INTERVALS with C = 0.1.
 """
 
 import math

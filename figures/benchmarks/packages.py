@@ -2,9 +2,9 @@
 
 The set is {x : 0 <= x <= 1, sum(x) = k}: for k = 1 the simplex, which POT (ot.utils.proj_simplex),
 copt, pyproximal and simplexers project onto; for larger k the capped simplex, which the last two
-have. The batches come from the table `projections`; a package gets a part of one where it takes
-long. The column `apart` is the largest difference from fwlab's points. `pip install POT copt
-pyproximal simplexers` makes the whole table; what is missing is left out.
+have. The batches come from the table `projections`; a slow package gets only part of a batch. The
+column `apart` is the largest difference from fwlab's points. The whole table needs `pip install POT
+copt pyproximal simplexers`; missing packages are left out.
 """
 
 import importlib.util
@@ -45,7 +45,7 @@ def simplexers(rows: Rows, k: int) -> Rows:
     return importlib.import_module("simplexers.capped").capped_simplexer(rows, s=k)
 
 
-# name: the projection of each row, and whether it takes k > 1
+# name: a function that projects each row, and whether it supports k > 1
 PACKAGES: dict[str, tuple[Callable[[Rows, int], Rows], bool]] = {
     "ot": (pot, False),
     "copt": (copt, False),
@@ -55,12 +55,12 @@ PACKAGES: dict[str, tuple[Callable[[Rows, int], Rows], bool]] = {
 
 
 def present() -> list[str]:
-    """The packages that can be imported."""
+    """Return the packages that can be imported."""
     return [name for name in PACKAGES if importlib.util.find_spec(name)]
 
 
 def line(rows: Rows, k: int, names: list[str], repeats: int) -> list[str]:
-    """Times of fwlab and of the packages, each with its ratio to fwlab, and its distance."""
+    """Return the times of fwlab and the packages, each with its ratio to fwlab's, and distances."""
     some = rows[: max(1, MOST_ENTRIES // rows.shape[1])]
     ours = fwlab.project_knapsack(some, k, 1.0, equality=True)
     calls: Calls = {
@@ -88,5 +88,5 @@ def run(quick: bool) -> None:
                 cells = line(rows, k, names, repeats=3 if quick else 7)
                 lines.append([regime, str(d), str(k), *cells])
     header = ("batch", "d", "k", "fwlab", *names, "apart")
-    print("microseconds a vector (ratio to fwlab)")
+    print("microseconds per vector (ratio to fwlab)")
     print(format_table(header, lines, right=header[1:]))

@@ -63,7 +63,7 @@ def machine() -> str:
 
 
 def floors() -> str:
-    """Return what BLAS and the memory of this machine reach with one thread."""
+    """Return the rates that BLAS and the memory of this machine reach with one thread."""
     A, B = (np.random.default_rng(0).standard_normal((SIDE, SIDE)) for _ in range(2))
     single = A.astype(np.float32), B.astype(np.float32)
     long = np.ones(BYTES // 8)

@@ -1,9 +1,9 @@
 """The cost of a repeat loop of M20's Algorithm 3.1: growth with n, and seconds per candidate.
 
-A loop tries one coordinate with the n others and makes the best pair step. CPU times of one thread
-with a stored linear kernel, standard normal rows and, where FWLAB_DATA names their folder, M20's
-data sets. The exponent is the slope of a line through the logarithms: 1 is linear growth. M20's
-Table 4 prints 1.7e-7 to 3.1e-7 seconds per candidate.
+A loop tries one coordinate with each of the n others and takes the best pair step. CPU times of one
+thread with a stored linear kernel, standard normal rows and, where FWLAB_DATA names their folder,
+M20's data sets. The exponent is the slope of a line through the logarithms: 1 is linear growth.
+M20's Table 4 prints 1.7e-7 to 3.1e-7 seconds per candidate.
 """
 
 import os
@@ -45,7 +45,7 @@ def stored(X: np.ndarray, y: np.ndarray, objective: ranking.objectives.Objective
 
 
 def loop_times(problem: Problem, loops: int, repeats: int) -> np.ndarray:
-    """Return the seconds per loop in each of some repeats, after one that compiles."""
+    """Return the seconds per loop in several repeats, after one that compiles."""
     rng = np.random.default_rng(0)
     state = State(problem, inner_point(problem), rng)
     workspace = Pairwise().start(state)
@@ -59,7 +59,7 @@ def loop_times(problem: Problem, loops: int, repeats: int) -> np.ndarray:
 
 
 def loop_parts(problem: Problem, rng: np.random.Generator) -> dict[str, Callable[[], object]]:
-    """Return the parts of a loop as calls; each reads, or computes, columns of the kernel."""
+    """Return the parts of a loop as calls; each reads or computes columns of the kernel."""
     state = State(problem, inner_point(problem), rng)
     workspace = Pairwise().start(state)
     n, signs = len(workspace.z), problem.signs

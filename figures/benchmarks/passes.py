@@ -7,16 +7,16 @@ A^T X and one iteration of every method in turn, and the table shows the medians
 few. An iteration of `ascent` is one pass here, without shrinking. "Gram" is kernel="linear", shown
 where n <= d. "float32" is storage="float32": W is float64, and so are the scores near the optimum;
 far from it, and with 128 features or more, they are sums in float32. "of flops" divides by the time
-in which products of square matrices, in the type of the row, make the flops of X W^T. A second
-table counts the passes of `ascent` to several gaps.
+that the flops of X W^T take in products of square matrices, in the type of the row. A second table
+counts the passes of `ascent` to several gaps.
 
-Only the products of a float32 pass are in float32. Measured once by hand with 1000 classes, they
-take half of its time; adding rows to W and projections, about a fifth each, take as long as in a
-float64 pass, so that it takes more of its flops' time.
+Only the products of a float32 pass are in float32. In a separate measurement with 1000 classes they
+take half of its time. Adding rows to W and projections take about a fifth each, as long as in a
+float64 pass, so the ratio to its flops is larger.
 
-With 10 or 20 classes the product X W^T takes more than twice the time of its flops in BLAS, too: a
-pass is to be compared with it there. With 1000 classes a float64 pass also projects each row and
-adds it to W, about a third of its time.
+With 10 or 20 classes the product X W^T itself takes more than twice the time of its flops in BLAS,
+so a pass should be compared with that product there. With 1000 classes a float64 pass also projects
+each row and adds it to W, about a third of its time.
 """
 
 import os
@@ -36,7 +36,7 @@ MANY_CLASSES = {"C": (10_800, 128, 0.5), "D": (12_811, 384, 0.25)}
 
 
 def problems(quick: bool) -> Iterator[tuple[str, fwlab.Problem]]:
-    """The problems by name."""
+    """Return the problems by name."""
     names = {"A": "synthetic-a", "B": "synthetic-b"}
     if os.environ.get("FWLAB_DATA"):
         names["News20"] = "news20_svd1024"
@@ -53,7 +53,7 @@ def top_three(X: np.ndarray, y: np.ndarray, **options: str) -> fwlab.Problem:
 
 
 def iterations(problem: fwlab.Problem) -> dict[str, Callable[[], object]]:
-    """One iteration of every method that the table compares."""
+    """Return one iteration of every method that the table compares."""
     X, y = problem.X, problem.y
     calls = {
         "fw": iteration(problem, "fw"),
@@ -68,13 +68,13 @@ def iterations(problem: fwlab.Problem) -> dict[str, Callable[[], object]]:
 
 
 def squares() -> dict[str, Callable[[], object]]:
-    """Products of square matrices in each type: the rate at which flops can be had."""
+    """Return products of square matrices in each type, which give the attainable rate of flops."""
     factors = {dtype: np.ones((SQUARE, SQUARE), dtype) for dtype in ("float64", "float32")}
     return {dtype: partial(np.matmul, factor, factor) for dtype, factor in factors.items()}
 
 
 def flops_of_scores(problem: fwlab.Problem) -> float:
-    """Return the flops of X W^T in products of square matrices."""
+    """Return the flops of X W^T, in units of those of the product of square matrices."""
     return problem.n_samples * problem.n_features * problem.n_classes / SQUARE**3
 
 
@@ -83,7 +83,7 @@ def a_pass(problem: fwlab.Problem, **options: int) -> Callable[[], object]:
 
 
 def passes_to_gaps(problem: fwlab.Problem, limit: int) -> list[str]:
-    """Passes of `ascent` to each gap, or the limit that it met."""
+    """Return the passes of `ascent` to each gap, or the limit that it reached."""
     trace = fwlab.solve(
         problem, "ascent", tol=GAPS[-1], max_iter=limit, shrink=False, check_every=1
     ).trace

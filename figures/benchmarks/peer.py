@@ -1,8 +1,8 @@
 """Projections and training beside a program that you provide; FWLAB_PEER is its path.
 
-For a library that pip cannot install, such as the C++ code of L15's authors. The program gets the
-path of a file of float64 numbers, replaces them by its result and prints its seconds, without the
-seconds for the file:
+For a library that pip cannot install, such as the C++ code of L15's authors. The program receives
+the path of a file of float64 numbers, replaces them by its result and prints its seconds, not
+counting file access:
 
     PROGRAM project NAME K R ROWS D FILE    vectors (ROWS, D) -> projections
     PROGRAM train K C GAP N D M FILE        X (N, D), then N labels in 0..M-1 -> W (M, D)
@@ -14,12 +14,12 @@ minimises C times the sum of Usunier's losses, plus |W|^2 / 2, to a relative gap
 
 First table: microseconds per vector of ours and of the program, in the two regimes of
 `projections`, medians of turns, and the median ratio. If the results differ, the cell says by how
-much instead. Second table: seconds to the same error, P(W) less the largest dual value that a long
-run of ours has found. The seconds of `solve` include checking its input and certifying its gap,
-about 2 ms on digits; the program may leave out what it needs to judge its gap.
+much. Second table: seconds to the same error, P(W) less the largest dual value that a long run of
+ours has found. The seconds of `solve` include checking its input and certifying its gap, about 2 ms
+on digits; the program may leave out the time for judging its gap.
 
-In long rows where the sum bound of the knapsack has no effect, both clip the entries, as fast as
-memory allows. Ours checks that they are finite and writes to a new array.
+In long rows where the sum bound of the knapsack has no effect, both only clip the entries, at the
+speed of memory. Ours checks that they are finite and writes to a new array.
 """
 
 import os
@@ -47,12 +47,12 @@ PROGRAM = "FWLAB_PEER"
 SIZES, SELECTED = (100, 1000, 10_000, 100_000), (1, 5, 64, 200)
 SETS, KS, GAPS = ("digits", "letter", "synthetic-a", "synthetic-b"), (1, 3), (1e-2, 1e-3, 1e-4)
 TURNS = 5
-# how far the entries of two projections may differ, as a fraction of the largest entry projected
+# the allowed difference of two projections, as a fraction of the largest entry projected
 AGREE = 1e-9
 
 
 def call(array: Floats, *arguments: object) -> tuple[Floats, float]:
-    """Return the numbers that the program makes of these, and its seconds."""
+    """Return the program's result for these numbers, and its seconds."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "numbers"
         array.tofile(path)

@@ -1,8 +1,8 @@
 """X W^T and A^T X for a dense X, m classes: the kernels of the library over BLAS.
 
 CPU times of one thread, standard normal numbers; three tenths and a tenth of A's entries are not 0.
-`features.SHORT_ROWS`, `MANY_CLASSES` and `MOST_FILLED` are read off this table: the library calls
-BLAS on shorter rows, for the scores of more classes, and for A^T X with a fuller A.
+`features.SHORT_ROWS`, `MANY_CLASSES` and `MOST_FILLED` are chosen from this table: the library
+calls BLAS on shorter rows, for the scores of more classes, and for A^T X with a fuller A.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ DENSITIES = (0.3, 0.1)
 
 
 def calls(n: int, d: int, m: int) -> dict[str, Callable[[], object]]:
-    """Each product by BLAS and by the kernel, written into arrays that are there."""
+    """Return each product by BLAS and by the kernel, written into existing arrays."""
     rng = np.random.default_rng(0)
     X, W = rng.standard_normal((n, d)), rng.standard_normal((m, d))
     scores, out = np.empty((n, m)), np.zeros((m, d))

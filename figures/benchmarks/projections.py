@@ -1,4 +1,4 @@
-"""Microseconds a vector of the projections, with their ratios to one np.partition of the batch.
+"""Microseconds per vector of the projections, with their ratios to one np.partition of the batch.
 
 Two regimes, with bias 1: in `sum` the entries are N(0, 1) and the top-k simplex has r = 1, so that
 its sum bound is active; in `cone` they are shifted until about 20 of a row are positive, and r = 10
@@ -6,9 +6,9 @@ leaves the bound without effect (the column `active` counts). The knapsack has r
 in both. CPU times of one thread; every repeat runs all functions of a line in turn, and the table
 shows the medians. np.partition selects the k largest, kth = d - k.
 
-Measured once by hand: fast-soft-sort, which is not on PyPI, projects one vector of d = 100 onto the
-permutahedron in 0.5 to 0.6 of the time of `project_permutahedron`, with the same algorithm. Half of
-our time are checks of the input, and whether rho is sorted.
+A separate measurement: fast-soft-sort, which is not on PyPI, projects one vector of d = 100 onto
+the permutahedron in 0.5 to 0.6 of the time of `project_permutahedron`, with the same algorithm.
+Half of our time goes to checks of the input, including whether rho is sorted.
 """
 
 import time
@@ -26,12 +26,12 @@ SIZES = (10, 100, 1000, 10_000, 100_000)
 SELECTED = (1, 10, 64, 200)
 POSITIVE = 20
 RADIUS = {"sum": 1.0, "cone": 10.0}
-# the permutahedron sorts: from here on it takes a fraction of the batch, to save time
+# from this length on, the permutahedron, which sorts, gets a fraction of the batch to save time
 LONG = 1000
 
 
 def batch(d: int, regime: str, quick: bool) -> NDArray[np.float64]:
-    """Rows of length d: 1000 of them, or 10^7 entries if these are less."""
+    """Return 1000 rows of length d, or fewer with 10^7 entries in total."""
     rng = np.random.default_rng(d)
     rows = rng.standard_normal((max(1, min(1000, 10**7 // d) // (10 if quick else 1)), d))
     if regime == "cone":
@@ -57,7 +57,10 @@ def contenders(rows: NDArray[np.float64], k: int, r: float) -> Calls:
 
 
 def microseconds(calls: Calls, repeats: int) -> list[float]:
-    """Median CPU time a vector of every call, the calls interleaved; a first round warms up."""
+    """Return the median CPU time per vector of every call.
+
+    Calls are interleaved after a warm-up.
+    """
     times = np.empty((repeats + 1, len(calls)))
     for repeat in range(repeats + 1):
         for column, (call, vectors) in enumerate(calls.values()):
@@ -80,7 +83,7 @@ def run(quick: bool = False) -> None:
                 base, *others = microseconds(calls, repeats=3 if quick else 7)
                 if not header:
                     names = "".join(f"{name:>22}" for name in list(calls)[1:])
-                    print("microseconds a vector (ratio to np.partition)")
+                    print("microseconds per vector (ratio to np.partition)")
                     print(f"{'regime':6}{'d':>9}{'k':>4}{'active':>8}{'partition':>12}{names}")
                     header = True
                 sums = fwlab.project_topk_simplex(rows, k, RADIUS[regime], 1.0).sum(axis=1)

@@ -4,7 +4,7 @@ The training halves of the four UCI sets, raw and standardised, with the linear 
 exp(-0.05 |x - z|^2); then the first 50 000 rows of Fashion-MNIST, pixels in [0, 1], class 0
 positive, with exp(-0.01 |x - z|^2). M20 4.2 has both numbers; the second is also one
 over the sum of the variances of the pixels. C = 1, one thread, the default method. Each line is
-made by a process of its own, whose peak memory holds the data and the library.
+made by a separate process; its peak memory includes the data and the library.
 """
 
 import resource
@@ -38,7 +38,7 @@ HEADER = (
 
 
 def training_set(name: str, normalize: str | None) -> tuple[np.ndarray, np.ndarray]:
-    """X and y in {0, 1}."""
+    """Return X, and y in {0, 1}."""
     data = datasets.load(name, normalize=normalize)
     if name != "fashion_mnist":
         return data.X_train, data.y_train
@@ -46,7 +46,7 @@ def training_set(name: str, normalize: str | None) -> tuple[np.ndarray, np.ndarr
 
 
 def line(name: str, normalize: str | None, objective: Any, options: dict[str, Any]) -> list[str]:
-    """One line of the table."""
+    """Return one line of the table."""
     X, y = training_set(name, normalize)
     start = time.process_time()
     result = ranking.solve(X, y, objective, 1.0, tol=TOL, **options)
@@ -72,7 +72,7 @@ def line(name: str, normalize: str | None, objective: Any, options: dict[str, An
 
 
 def described(objective: Any) -> str:
-    """TopPush, TopPushK(K = 10) or PatMat(tau = 0.05), with the surrogate if it is the hinge."""
+    """Return the name of an objective, such as PatMat(tau = 0.05), and ", hinge" if it has that."""
     hinge = ", hinge" if objective.surrogate == "hinge" else ""
     if isinstance(objective, ranking.PatMat):
         return f"PatMat(tau = {objective.tau:g}{hinge})"

@@ -9,9 +9,9 @@ whole calls in turn, medians, and the median of the ratios.
 
 With the rbf kernel an iteration costs about 1.3 factorisations: it factors one n x n matrix, solves
 with it and multiplies by the kernel. The kernel matrix takes 0.4 of a factorisation and the
-certificate 0.3 (measured once by hand), so that only fewer iterations could save much.
+certificate 0.3 (a separate measurement), so only fewer iterations could save much.
 
-With 176 rows an iteration takes about 1.7 ms, nearly all of it calls of Python on small arrays.
+With 176 rows an iteration takes about 1.7 ms, nearly all of it Python overhead on small arrays.
 """
 
 from collections.abc import Callable
@@ -84,7 +84,7 @@ def seconds_of(call: Callable[[], Any]) -> float:
 def print_row(
     names: tuple[str, ...], call: Callable[[], Any], peer: Callable[[], float], repeats: int
 ) -> None:
-    """Print a line from calls in turn; the first of each kind warms up."""
+    """Print a line from calls that take turns; the first call of each kind warms up."""
     result = call()
     peer()
     times = [(seconds_of(call), peer()) for _ in range(repeats)]

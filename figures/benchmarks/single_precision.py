@@ -2,11 +2,10 @@
 
 Unit rows, class separation 0.25, C = 1, the defaults of the estimator, one thread. "time" is CPU
 time, the two in turn: the median ratio of pairs. "memory" is by how much the largest resident size
-of a new process grows in a fit, after a small fit and with the samples in memory, in sizes of the
-float32 samples; "A" is the size of the dual variables alone, 8 n m bytes, in the same unit.
-
-Memory beyond four times the samples is A: with 1000 classes and 384 features it takes 5.2 times the
-bytes of X, and a method that visits rows in turn reads all of it.
+of a new process grows in a fit, after a small fit and with the samples in memory, in multiples of
+the size of the float32 samples; "A" is the size of the dual variables, 8 n m bytes, in the same
+unit. Memory beyond four times the samples is due to A: with 1000 classes and 384 features A takes
+5.2 times the bytes of X, and a method that visits rows in turn reads all of it.
 """
 
 import time
@@ -43,7 +42,7 @@ def growth(folder: str, storage: str, intercept: bool) -> float:
 
 
 def in_a_new_process(folder: str, storage: str, intercept: bool) -> float:
-    """Return `growth` there."""
+    """Return the result of `growth` in a new process."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(growth, folder, storage, intercept).result()
 

@@ -5,10 +5,10 @@ thread. LinearSVC runs at its tolerance, and `TopKSVC` until its certified gap i
 of LinearSVC's W: P(W) less the largest dual value that a long run of ours has found. Wall time of
 whole calls of `fit`, the two in turn, medians. Synthetic sets have class separation 1.
 
-"no pass" is a fit with tol = 1e9: what lies outside the method. On 100 to 500 rows it is half of
-the time, except on iris, and about the time of a whole fit of LinearSVC: 2,200 Python calls that
-check the input, make a problem, judge it and compute a certificate with its rounding error. iris as
-it is, with correlated features, takes 50 to 70 passes.
+"no pass" is a fit with tol = 1e9, which measures everything outside the method. On 100 to 500 rows
+it is half of the time, except on iris, and about the time of a whole fit of LinearSVC: 2,200 Python
+calls that check the input, make a problem, judge it and compute a certificate with its rounding
+error. iris, which has correlated features, takes 50 to 70 passes without preprocessing.
 """
 
 import warnings

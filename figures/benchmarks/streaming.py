@@ -35,7 +35,7 @@ READ_AT_ONCE = 2**25
 
 
 def seconds_to_read(file: Path) -> float:
-    """Return the seconds that reading a file takes, which is not in the page cache."""
+    """Return the seconds that it takes to read a file that is not in the page cache."""
     buffer = bytearray(READ_AT_ONCE)
     with file.open("rb", buffering=0) as stream:
         os.fsync(stream.fileno())
@@ -57,7 +57,7 @@ def run_from(folder: Path, where: str) -> Callable[..., fwlab.Result]:
 
 
 def peak_megabytes() -> float:
-    """Return the largest resident size of this process so far, as Linux tells it."""
+    """Return the largest resident size of this process so far, as reported by Linux."""
     status = Path("/proc/self/status").read_text("ascii")
     return int(re.findall(r"VmHWM:\s*(\d+) kB", status)[0]) * 1024e-6
 
@@ -75,7 +75,7 @@ def measured(folder: str, where: str) -> dict[str, Any]:
 
 
 def in_own_process(folder: str, where: str) -> dict[str, Any]:
-    """Return what `measured` returns in a new process."""
+    """Run `measured` in a new process and return its result."""
     code = "import json, sys; from figures.benchmarks.streaming import measured\n"
     code += "print(json.dumps(measured(*sys.argv[1:])))"
     words = [sys.executable, "-c", code, folder, where]

@@ -1,10 +1,10 @@
 """Seconds of `ascent`, `newton` and `auto` to a small gap on ten data sets at three values of C.
 
-Unit rows, top-3 (top-1 for two classes), one thread. If no single method met the gap within
-its time limit, the times lead to the last power of ten that one of them passed. Short runs are
+Unit rows, top-3 (top-1 for two classes), one thread. If no single method reached the gap within its
+time limit, the times are to the last power of ten that one of them reached. Short runs are
 repeated, the methods in turn, and medians are shown. The last column divides the time of `auto` by
-the best single method's. A set that is not tuned on has a star: the rule that ends the first
-phase was made on the others.
+the best single method's. A star marks a set that was not used for tuning the rule that ends the
+first phase.
 """
 
 import math
@@ -30,12 +30,12 @@ CS = (0.01, 1.0, 100.0)
 SINGLE = ("ascent", "newton")
 AUTO = "auto"
 REPEATS = 5
-# seconds of a first round of all methods up to which it is repeated
+# a round is repeated if its first run took at most these seconds
 SHORT = 10.0
 
 
 def row(name: str, C: float, data: fwlab.datasets.Dataset, tol: float, limit: float) -> list[str]:
-    """One line: the gap, seconds of each method to it, and their ratio."""
+    """Return one line: the gap, the seconds of each method to it, and their ratio."""
     n, m = len(data.y_train), int(data.y_train.max()) + 1
     problem = fwlab.Problem(data.X_train, data.y_train, fwlab.TopK(min(3, m - 1)), 1 / (C * n))
     gap, first = one_round(problem, tol, limit)
@@ -48,7 +48,7 @@ def row(name: str, C: float, data: fwlab.datasets.Dataset, tol: float, limit: fl
 
 
 def one_round(problem: fwlab.Problem, tol: float, limit: float) -> tuple[float, dict[str, float]]:
-    """The gap, and the seconds of each method to it, inf where it did not get there."""
+    """Return the gap and the seconds of each method to it, inf if it was not reached."""
     options: dict[str, Any] = {"max_iter": 10**6, "time_limit": limit}
     results = {
         method: fwlab.solve(problem, method, tol=tol, **options, check_every=1) for method in SINGLE
@@ -61,7 +61,7 @@ def one_round(problem: fwlab.Problem, tol: float, limit: float) -> tuple[float, 
 
 
 def seconds_to(trace: fwlab.Trace, gap: float) -> float:
-    """Seconds to the first checkpoint with at most this gap, inf if there is none."""
+    """Return the seconds to the first checkpoint with at most this gap, inf if there is none."""
     return float(min(trace.seconds[trace.gap <= gap], default=math.inf))
 
 

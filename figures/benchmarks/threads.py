@@ -2,10 +2,10 @@
 
 The numbers of samples, features and classes come first; TopK(3), C = 1, dense rows of length 1.
 Every fifth iteration is judged. The two runs take turns: medians, and the lowest and highest ratio
-of a pair. A second table has runs of `ascent` to a relative gap of 1e-3; with two threads or more
-they visit groups of rows at the same time, whatever the number. The rows of a group see the same W,
-and about 1.3 times the work reaches the gap (measured once by hand): two threads can take 0.65 of
-one thread's time at best.
+of a pair. A second table has runs of `ascent` to a relative gap of 1e-3; with two or more threads
+they visit groups of rows in parallel; the groups do not depend on the number of threads. The rows
+of a group see the same W, and reaching the gap takes about 1.3 times the work (a separate
+measurement), so two threads take at best 0.65 of one thread's time.
 """
 
 import os
@@ -43,7 +43,7 @@ def problem_on(X: object, y: object) -> fwlab.Problem:
 
 
 def seconds(problem: fwlab.Problem, method: str, n_threads: int) -> float:
-    """Wall seconds of a run."""
+    """Return the wall seconds of a run."""
     most = ITERATIONS[method]
     run = fwlab.solve(
         problem, method, tol=0.0, max_iter=most, check_every=5, n_threads=n_threads, rng=0

@@ -1,4 +1,4 @@
-"""Parts of timing tables: calls in turn, CPU times, medians; an iteration as a call; lines."""
+"""Tools for timing tables: calls that take turns, CPU times, medians, and lines of a table."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -14,10 +14,11 @@ WARM_UP = 3
 
 
 def milliseconds(calls: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """Median CPU time of every call. Each repeat makes all calls in turn, the first few warm up.
+    """Return the median CPU time of every call.
 
-    A call is made twice and the second one timed: in a run an iteration follows another of its
-    kind, and finds in the caches what that one left there.
+    Each repeat makes all calls in turn; the first few repeats warm up. A call is made twice and the
+    second one is timed: in a run, an iteration follows another of its kind and finds its data in
+    the caches.
     """
     times = np.empty((WARM_UP + repeats, len(calls)))
     for repeat in range(len(times)):
@@ -30,7 +31,7 @@ def milliseconds(calls: Mapping[str, Callable[[], object]], repeats: int) -> dic
 
 
 def wall_milliseconds(calls: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """Median wall time of every call; each repeat makes all calls in turn."""
+    """Return the median wall time of every call; each repeat makes all calls in turn."""
     times = np.empty((repeats, len(calls)))
     for repeat in range(repeats):
         for column, call in enumerate(calls.values()):
@@ -41,7 +42,7 @@ def wall_milliseconds(calls: Mapping[str, Callable[[], object]], repeats: int) -
 
 
 def iteration(problem: fwlab.Problem, method: str, **options: Any) -> Callable[[], object]:
-    """A call that makes the next iteration of a run from A = 0."""
+    """Return a call that makes the next iteration of a run from A = 0."""
     solver, A = build(method, options), np.zeros((problem.n_samples, problem.n_classes))
     state = State(problem, A, np.random.default_rng(0), solver.needs(problem))
     workspace = solver.start(state)
@@ -49,7 +50,7 @@ def iteration(problem: fwlab.Problem, method: str, **options: Any) -> Callable[[
 
 
 def products(problem: fwlab.Problem) -> dict[str, Callable[[], object]]:
-    """The two BLAS products X W^T and A^T X of the problem's sizes."""
+    """Return the two BLAS products X W^T and A^T X at the problem's sizes."""
     rng = np.random.default_rng(0)
     A = rng.standard_normal((problem.n_samples, problem.n_classes))
     W = rng.standard_normal((problem.n_classes, problem.n_features))
@@ -57,5 +58,5 @@ def products(problem: fwlab.Problem) -> dict[str, Callable[[], object]]:
 
 
 def print_line(cells: Iterable[str]) -> None:
-    """A line of a Markdown table, at once: for tables that take long."""
+    """Print a line of a Markdown table without delay, for tables that take long."""
     print(f"| {' | '.join(cells)} |", flush=True)

@@ -1,11 +1,10 @@
-"""Wall seconds of `solve` to a gap, beside a run that is told after how many passes to stop.
+"""Wall seconds of `solve` to a gap, beside a run with a fixed number of passes.
 
-The run that is told judges the start and the end only. Its number of passes is the number that a
-run makes which judges each pass. Unit rows; TopK(3) with C = 1, TopK(5) with 500 classes or more,
-whose separation is 0.25; one thread. Short runs are repeated in turn: medians, and the lowest and
-highest ratio of a pair.
-"method" is the time of the passes alone. "X W^T" is the time of this product by BLAS, or by scipy
-for a sparse X: a pass over all rows takes at least that long, and so does a judgement.
+That run judges only the start and the end. Its number of passes is the one that a run needs if it
+judges each pass. Unit rows; TopK(3) with C = 1, TopK(5) with 500 classes or more, whose separation
+is 0.25; one thread. Short runs are repeated in turn: medians, and the lowest and highest ratio of a
+pair. "method" is the time of the passes alone. "X W^T" is the time of this product by BLAS, or by
+scipy for a sparse X: a pass over all rows takes at least that long, and so does judging.
 """
 
 import time
@@ -54,7 +53,7 @@ def problem_on(data: fwlab.datasets.Dataset, loss: fwlab.Loss) -> fwlab.Problem:
 
 
 def row(name: str, problem: fwlab.Problem, gap: float) -> list[str]:
-    """One line of the table."""
+    """Return one line of the table."""
     needed = fwlab.solve(problem, tol=gap, check_every=1).nit
     pairs = []
     for _ in range(REPEATS):
@@ -82,7 +81,7 @@ def times(auto: fwlab.Result, told: fwlab.Result) -> tuple[float, float, float]:
 
 def run(quick: bool) -> None:
     """Print the table in Markdown, line by line."""
-    header = ("data", "gap", "passes / needed", "wall", "told", "method", "X W^T", "wall / told")
+    header = ("data", "gap", "passes / needed", "wall", "fixed", "method", "X W^T", "wall / fixed")
     print_line(header)
     print_line("---" for _ in header)
     for name, problem, gaps in problems(quick):

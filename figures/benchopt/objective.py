@@ -28,11 +28,11 @@ class Objective(BaseObjective):
         self.bound = result.dual - result.gap_error
 
     def get_objective(self):
-        """Return what a solver gets."""
+        """Return the arguments that a solver receives."""
         return {"problem": self.problem, "k": self.k, "C": self.C}
 
     def evaluate_result(self, W):
-        """Judge a machine W (m, d); benchopt draws "value", a bound of the suboptimality."""
+        """Judge a machine W (m, d); benchopt draws "value", a bound on the suboptimality."""
         primal = self.problem.primal(W)
         return {"value": primal - self.bound, "primal": primal}
 

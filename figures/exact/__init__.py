@@ -1,1 +1,1 @@
-"""Exact worst cases and rates of Frank-Wolfe, which figures draw and the ledger proves by."""
+"""Exact worst cases and rates of Frank-Wolfe, which figures draw and the ledger's proofs use."""

@@ -1,11 +1,11 @@
-"""Find the worst case of Frank-Wolfe with given steps by a semidefinite program; prove it exactly.
+"""Find the worst case of Frank-Wolfe with given steps by a semidefinite program, and prove it.
 
 The program (Drori and Teboulle 2014; Taylor, Hendrickx and Glineur 2017) looks for multipliers of
 the inequalities of rate_certificate.py: the least bound is the sum of the multipliers of the
 diameter, the coefficients of phi_i and l_v agree, and the remainder is a positive semidefinite
 form. A solver finds them in floats. They are rounded, the equalities are solved again in fractions,
-and the exact check of rate_certificate.py decides; so nothing here needs to be trusted. The set of
-inequalities is sufficient but not complete: it loses less than one part in a thousand.
+and the exact check of rate_certificate.py decides; so no result of the solver needs to be trusted.
+The set of inequalities is sufficient but not complete: it loses less than one part in a thousand.
 """
 
 import warnings
@@ -34,12 +34,12 @@ from figures.exact.rate_certificate import (
 
 Steps = tuple[Fraction, ...]
 # the multipliers are rounded to fractions with denominators up to these, then to decimals; the
-# first that give a proof are taken
+# first ones that give a proof are used
 DENOMINATORS = (12, 100)
 DECIMALS = (4, 6, 8, 10)
-# a form that lacks no more than this may be semidefinite, with null directions
+# a form whose least eigenvalue is above minus this may be semidefinite, with null directions
 TOLERANCE = 1e-6
-# multipliers below this part of the largest count as zeros of the solver
+# multipliers below this share of the largest count as 0
 SMALL = 1e-7
 
 
@@ -51,7 +51,7 @@ def open_loop_steps(t: int, numerator: Fraction | int = 2, offset: Fraction | in
 def prove(steps: Sequence[Fraction], bound: Fraction, functions: str = "smooth") -> bool:
     """Return whether f(x_t) - min f <= bound L D^2 is proved after these steps.
 
-    functions: "smooth" or "quadratic", see rate_certificate.py. False says that no proof was
+    functions: "smooth" or "quadratic", see rate_certificate.py. False means that no proof was
     found; worst_case_training.py looks for a counterexample.
     """
     return certificate(tuple(steps), bound, functions) is not None
@@ -75,8 +75,10 @@ def prove_open_loop(
 
 @lru_cache(maxsize=128)
 def certificate(steps: Steps, bound: Fraction, functions: str = "smooth") -> RateCertificate | None:
-    """Return a certificate of the bound that passes the exact check, or None; once computed, it is
-    kept."""
+    """Return a certificate of the bound that passes the exact check, or None.
+
+    Results are cached.
+    """
     return find_certificate(steps, bound, functions)
 
 
@@ -85,7 +87,7 @@ def find_certificate(
 ) -> RateCertificate | None:
     """Return a certificate of the bound that passes the exact check, or None."""
     if steps[0] != 1:
-        return None  # a part of x_0 remains, and f(x_0) - min f has no bound
+        return None  # x_t still depends on x_0, and f(x_0) - min f is unbounded
     found = multipliers(steps, functions, bound)
     for rounded in roundings(found) if found else ():
         candidate = repaired(RateCertificate(steps, bound, rounded, functions))
@@ -95,7 +97,7 @@ def find_certificate(
 
 
 def least_bound(steps: Steps, functions: str = "smooth") -> float:
-    """Return the least bound that these inequalities give, in floats: from the solver, not proved.
+    """Return the least bound that these inequalities give, a float from the solver, without proof.
 
     inf if there is none, as for a first step other than 1.
     """
@@ -108,7 +110,8 @@ def least_bound(steps: Steps, functions: str = "smooth") -> float:
 def multipliers(steps: Steps, functions: str, bound: Fraction) -> dict[Inequality, float]:
     """Return multipliers for a bound whose form is as far from indefinite as possible; {} if none.
 
-    A bound above the least one leaves the form no null direction; then rounding leaves it definite.
+    If the bound is above the least one, the form has no null direction, so rounding keeps it
+    definite.
     """
     found = program(steps, functions)
     margin = cp.Variable()
@@ -123,7 +126,7 @@ def multipliers(steps: Steps, functions: str, bound: Fraction) -> dict[Inequalit
 
 
 def roundings(found: dict[Inequality, float]) -> Iterator[dict[Inequality, Fraction]]:
-    """Yield the multipliers as fractions, from short ones to exact ones."""
+    """Yield the multipliers as fractions, from coarse to exact ones."""
     for largest in DENOMINATORS:
         yield {k: Fraction(x).limit_denominator(largest) for k, x in found.items()}
     for decimals in DECIMALS:
@@ -134,7 +137,7 @@ def roundings(found: dict[Inequality, float]) -> Iterator[dict[Inequality, Fract
 def repaired(rounded: RateCertificate) -> RateCertificate:
     """Return the certificate with a few multipliers changed so that all equalities hold.
 
-    Each equality has a multiplier of its own, large where the bound is tight: diameter for the
+    Each equality has its own multiplier, which is large where the bound is tight: diameter for the
     constant, smooth * i for phi_i, but smooth t-1 t for phi_t, and lmo i * for the slope at s_i.
     """
     t, changed = len(rounded.steps), dict(rounded.multipliers)
@@ -155,7 +158,7 @@ def repaired(rounded: RateCertificate) -> RateCertificate:
 
 
 def solve(problem: cp.Problem) -> float:
-    """Solve a program and return its value, or nan. The status does not matter to the proofs."""
+    """Solve a program and return its value, or nan. The proofs do not depend on the status."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the last digits may be inaccurate
         try:
@@ -202,7 +205,7 @@ def program(steps: Steps, functions: str) -> BoundProgram:
 
 
 def positions(names: Iterable[Symbol]) -> dict[Symbol, int]:
-    """Return the place of each name, sorted."""
+    """Return the index of each name, in sorted order."""
     return {name: place for place, name in enumerate(sorted(set(names)))}
 
 

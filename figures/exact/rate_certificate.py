@@ -32,9 +32,9 @@ multipliers m_k >= 0 of such inequalities E_k >= 0 the certificate has
 
 in which f(x_t) - f(x*) = phi_t + <g*, x_t - x*>, and x_t is a convex combination of vertices. The
 coefficients of phi_i, l_v and 1 agree, and the form is positive semidefinite. So the right side is
->= 0. For a quadratic f the product is <u, H v>, a semidefinite one; there h_i = x_i - x* and
-phi_i = |x_i - x*|^2 / 2, and the smooth inequalities are not needed. Nothing is said about
-<g*, .> but its values l_v; so g* need not be H times a vector.
+>= 0. For a quadratic f the inner product is <u, H v>, which is semidefinite; there h_i = x_i - x*
+and phi_i = |x_i - x*|^2 / 2, and the smooth inequalities are not needed. Only the values l_v of
+<g*, .> are used, so g* need not be H times a vector.
 """
 
 from collections import defaultdict
@@ -210,7 +210,7 @@ def malformation(certificate: RateCertificate) -> str:
     if not certificate.steps or not all(0 <= step <= 1 for step in certificate.steps):
         return "the steps are not numbers from 0 to 1"
     unknown = [k for k in certificate.multipliers if not is_inequality(k, certificate)]
-    return f"{shown(unknown[0])} is no inequality of the theorem" if unknown else ""
+    return f"{shown(unknown[0])} is not an inequality of the theorem" if unknown else ""
 
 
 def is_inequality(named: Inequality, certificate: RateCertificate) -> bool:
@@ -225,7 +225,7 @@ def is_inequality(named: Inequality, certificate: RateCertificate) -> bool:
 
 
 def shown(named: Inequality) -> str:
-    """Return an inequality as a reader would write it."""
+    """Return an inequality as readable text."""
     return " ".join("*" if part == STAR else str(part) for part in named)
 
 

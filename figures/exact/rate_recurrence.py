@@ -10,8 +10,8 @@ the second because s minimises <f'(x), .> and f is convex. In units of C this is
 
     h_{t+1} <= (1 - gamma_t) h_t + gamma_t^2/2.
 
-With an exact line search h_{t+1} is at most the right side for any gamma_t; so each bound that is
-proved here for fixed steps holds for the line search, too.
+With an exact line search h_{t+1} is at most the right side for any gamma_t; so each bound proved
+here for fixed steps also holds for the line search.
 
 Every inequality here states that a polynomial in symbols >= 0 is not negative. No coefficient of
 the polynomial is negative, which proves it for all values of the symbols.
@@ -35,12 +35,13 @@ def prove_for_all_steps(
 
     The rate is h_t <= constant C/(t + shift) for all t >= 1.
 
-    The default is the guarantee of T20 3.1, h_t <= 2 C/(t + 2). A bound that is larger than one
-    with an induction of its own, constant ell^2/(2 (ell - 1)) and shift ell, is proved by that one.
+    The default is the guarantee of T20 3.1, h_t <= 2 C/(t + 2). A bound is also proved if it is
+    larger than one that has an inductive proof: the one with constant ell^2/(2 (ell - 1)) and shift
+    ell.
     """
     ell, c, s = exact(numerator), exact(constant), exact(shift)
     if ell != exact(offset) + 1 or ell <= 1 or c < 0 or s <= -1:
-        return False  # the first step is not 1, or the steps never add up
+        return False  # the first step is not 1, or the sum of the steps is finite
     return is_inductive(ell, c, s) or is_smaller(usual_constant(ell), ell, c, s)
 
 
@@ -57,12 +58,11 @@ def prove_for_every_numerator(factor: Number = 1) -> bool:
 
 
 def prove_constant_is_least() -> bool:
-    """Return whether the recurrence proves no rate with a smaller constant.
+    """Return whether no rate with a smaller constant follows from the recurrence by induction.
 
     A smaller constant is a c below ell^2/(2 (ell - 1)) in h_t <= c C/(t + s), t >= 1. The induction
-    step then fails for large t, whatever s is.
-
-    So a smaller constant needs more than the recurrence; see performance_estimation.py.
+    step then fails for large t, for every s. So a smaller constant needs more than the recurrence;
+    see performance_estimation.py.
     """
     ell, c, s = symbols("ell c s")
     numerator, _ = sympy.fraction(sympy.together(slack_of_step(ell, c, s)))
@@ -99,7 +99,7 @@ def slack_of_step(ell: Any, c: Any, s: Any) -> Expr:
 
 
 def is_smaller(c: Any, s: Any, other_c: Any, other_s: Any) -> bool:
-    """Return whether c/(t + s) <= other_c/(t + other_s) for all t >= 1, and the first is proved."""
+    """Return whether c/(t + s) is proved and at most other_c/(t + other_s) for all t >= 1."""
     later = TIME + 1
     slack = other_c / (later + other_s) - c / (later + s)
     return is_inductive(s, c, s) and is_nonnegative(slack, TIME)
@@ -121,7 +121,7 @@ def prove_linear_inside(share: Number = 1) -> bool:
 
 
 def linear_slacks(share: Number = 1) -> Iterator[tuple[str, Expr, tuple[Symbol, ...]]]:
-    """Yield where each inequality of `prove_linear_inside` is used, its slack and its symbols."""
+    """Yield the use of each inequality in `prove_linear_inside`, with its slack and its symbols."""
     a, b, e, h, r2, curvature = symbols("a b e h r2 C", nonnegative=True)
     gap = curvature + b
     # h = g - a
@@ -131,7 +131,7 @@ def linear_slacks(share: Number = 1) -> Iterator[tuple[str, Expr, tuple[Symbol, 
 
 
 def is_nonnegative(expression: Any, *variables: Symbol) -> bool:
-    """Return whether no coefficient of numerator and denominator is negative, for variables >= 0.
+    """Return whether numerator and denominator have no negative coefficient, for variables >= 0.
 
     The condition is sufficient, not necessary.
     """
@@ -145,5 +145,5 @@ def is_nonnegative(expression: Any, *variables: Symbol) -> bool:
 
 
 def exact(number: Number) -> Rational:
-    """Return the number as sympy's."""
+    """Return the number as a sympy number."""
     return Rational(Fraction(number).numerator, Fraction(number).denominator)

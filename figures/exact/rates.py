@@ -1,4 +1,4 @@
-"""Write the proved rates of Frank-Wolfe that fwlab shows beside runs, as data of the package.
+"""Write the proved rates of Frank-Wolfe that fwlab shows beside runs to a data file of the package.
 
 `python -m figures.exact.rates` proves them again and writes fwlab/experiments/rates.json. The
 numbers are strings of fractions: h_t <= constant C / (t + shift) after t >= 1 steps, where h_t is
@@ -24,7 +24,7 @@ ELLS = (2, 3, 4, 5, 6)
 
 
 def proved_rates() -> dict[str, Any]:
-    """Return the rates by the step, each with its constant and its shift.
+    """Return the rates by step rule, each with its constant and its shift.
 
     An exact line search makes at least the progress of the open-loop step with ell = 2, from any
     point, and ell = 2 has the smallest constant. Raises RuntimeError if a proof fails.
@@ -45,7 +45,7 @@ def proved_rates() -> dict[str, Any]:
 
 
 def text_of(rates: dict[str, Any]) -> str:
-    """Return the rates as the text of the file."""
+    """Return the text of the file with the rates."""
     return json.dumps(rates, indent=2) + "\n"
 
 

@@ -1,11 +1,11 @@
-"""Run Frank-Wolfe in exact fractions on training problems of one sample on which it is slow.
+"""Run Frank-Wolfe in exact fractions on training problems with one sample on which it is slow.
 
 T20's dual (2.3) of one sample, with the structured hinge (2.4), lambda = 1 and psi(x, y) = 0, is
 
     D(b) = <costs, b> - |sum_j b_j features_j|^2 / 2,   b in the simplex of the m classes,
 
 and A = 0 is b = e_y. Every convex quadratic on a simplex is -D of such a problem, up to a constant,
-if the vertex y only serves as the start. A bound that performance_estimation.py cannot prove is
+if the vertex y is only the starting point. A bound that performance_estimation.py cannot prove is
 therefore refuted by running Frank-Wolfe on such a problem.
 """
 
@@ -67,11 +67,12 @@ def is_counterexample(training: Training, steps: Sequence[Fraction], bound: Frac
 
 
 def far_start(steps: Sequence[Fraction], bound: Fraction) -> Training | None:
-    """Return a problem of two classes on which a first step below 1 breaks any bound.
+    """Return a problem of two classes on which a first step below 1 violates any bound.
 
-    D(b) = c b - b^2/2, b in [0, 1], c >= 1. Frank-Wolfe goes to b = 1, and leaves the part
-    r = (1 - gamma_0) .. (1 - gamma_{t-1}) of the way, whose error is at least (c - 1) r. Divided
-    by c this is the dual of the max hinge with lambda = c, for one sample x = 1 of two classes.
+    D(b) = c b - b^2/2, b in [0, 1], c >= 1. Frank-Wolfe goes to b = 1, and the share r = (1 -
+    gamma_0) .. (1 - gamma_{t-1}) of the distance remains, with an error of at least (c - 1) r.
+    Divided by c this is the dual of the max hinge with lambda = c, for one sample x = 1 of two
+    classes.
     """
     rest = Fraction(1)
     for step in steps:

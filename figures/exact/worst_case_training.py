@@ -1,4 +1,4 @@
-"""Find the training problem of one sample on which Frank-Wolfe with given steps is slowest.
+"""Find the one-sample training problem on which Frank-Wolfe with given steps is slowest.
 
 This is the primal side of performance_estimation.py for quadratics. The products of the vertices
 and the slopes there are the unknowns of a semidefinite program, whose solution is a training
@@ -15,7 +15,7 @@ import numpy as np
 from figures.exact.performance_estimation import Steps, open_loop_steps, solve
 from figures.exact.slow_training import Training, far_start, is_counterexample
 
-# decimals of the features and costs; the first that gives a counterexample is taken
+# decimals of the features and costs; the first number that gives a counterexample is used
 DECIMALS = (1, 2, 3, 4, 5)
 # eigenvalues of the products below this are rounding errors of the solver
 SMALL = 1e-6
@@ -24,7 +24,7 @@ SMALL = 1e-6
 def refute(steps: Sequence[Fraction], bound: Fraction) -> Training | None:
     """Return a training problem whose error after these steps is above bound * curvature.
 
-    None if none was found; then performance_estimation.prove may prove the bound.
+    Returns None if none was found; then performance_estimation.prove may prove the bound.
     """
     steps = tuple(steps)
     if steps[0] != 1:
@@ -58,9 +58,9 @@ def slowest(steps: Steps, lead: float) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the vertices x_0, s_0, .., s_{t-1}, x* and the slopes there of the slowest problem.
 
     The problem is |x - x*|^2/2 + <g*, x - x*> on the hull of the vertices, of diameter 1; the
-    slopes are <g*, v - x*>. Unknown are the products of the v - x*, and the slopes. The vertex
-    that Frank-Wolfe takes is better than the others by `lead`; so rounding changes no vertex.
-    None if there is no such problem.
+    slopes are <g*, v - x*>. The unknowns are the products of the v - x* and the slopes. The vertex
+    that Frank-Wolfe chooses is better than the others by `lead`, so rounding does not change the
+    choice. Returns None if there is no such problem.
     """
     t = len(steps)
     unit = np.eye(t + 2)[: t + 1]  # x_0, s_0, ..; the last coordinate belongs to x* = 0

@@ -1,4 +1,4 @@
-"""Captions: what a figure or table shows, from which data, and how far it agrees with the paper."""
+"""Captions: what a figure or table shows, from which data, and how it agrees with the paper."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,13 +14,16 @@ SIZE_SENTENCES = {
 }
 
 STALE = "; **stale**: the settings have changed since, or a cell computed again differs"
-TOO_SMALL = "not asked for in the quick size, whose data are not the paper's."
+TOO_SMALL = "not judged in the quick size, whose data are not the paper's."
 
 
 @dataclass(frozen=True)
 class Caption:
-    """title (with "synthetic" where the data are); shows, what one sees; settings, all constants
-    and the seed; agreement, computed sentences to stand behind the finding."""
+    """A caption.
+
+    Its fields are title (with "synthetic" if the data are), shows (what can be seen), settings (all
+    constants and the seed) and agreement (computed sentences that follow the finding).
+    """
 
     title: str
     shows: str
@@ -34,8 +37,8 @@ def caption_text(
     finding: FigureFinding | None = None,
     stale: bool = False,
 ) -> str:
-    """The caption as Markdown, with the finding and what the stored record adds."""
-    data = record["data"] or ["none: computed from the formulas, or drawn as the settings say."]
+    """Return the caption in Markdown, with the finding and entries from the stored record."""
+    data = record["data"] or ["none: computed from formulas, or generated as the settings say."]
     date = f", {record['date']}" if record.get("date") else ""
     found = [finding.sentence()] if finding else []
     agreement = TOO_SMALL if record["size"] == "quick" else " ".join([*found, caption.agreement])
@@ -58,7 +61,10 @@ def caption_text(
 
 
 def readings_table(finding: FigureFinding) -> list[str]:
-    """Return the lines of a table of the readings with their distances, none for a single one."""
+    """Return the lines of a table of the readings with their distances.
+
+    None for a single reading.
+    """
     if finding.n_readings == 1:
         return []
     lines = ["| reading | where it comes from | choosing cells | other cells |", "| --- " * 4 + "|"]
@@ -71,7 +77,7 @@ def readings_table(finding: FigureFinding) -> list[str]:
 
 
 def _part(cells: Mapping[str, float], tolerance: float) -> str:
-    """Return how many cells of a part are near, and how far nine of ten are at most."""
+    """Return how many cells of a part are near, and the distance within which nine of ten lie."""
     if not cells:
         return "none"
     return f"{within(cells, tolerance)} of {len(cells)} near, nine of ten by {distance(cells):.2g}"

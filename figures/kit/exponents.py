@@ -1,4 +1,4 @@
-"""Measured exponents: how a time grows with one size, the others fixed; tables of them."""
+"""Measured exponents: how a time grows with one size while the others are fixed; tables."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from scipy.stats import linregress, t
 from figures.kit.tables import Compared, Entry, Table
 
 CONFIDENCE = 0.95
-# a stated exponent is met if it is this near, or in the measured one's interval
+# a stated exponent agrees if it is within this of the measured one, or in its interval
 NEAR = 0.25
 
 
@@ -32,9 +32,9 @@ class FittedLine:
     """Times as a constant plus a multiple of the size, beside a power of the size.
 
     constant, per_size : float
-        The line through the times, in their unit; neither is negative.
+        The line through the times, in their unit; both are nonnegative.
     left, left_by_power : float
-        What the line and the power leave: root mean squares of fit/time - 1.
+        The residuals of the line and the power: root mean squares of fit/time - 1.
     """
 
     constant: float
@@ -44,7 +44,7 @@ class FittedLine:
 
 
 def line(sizes: Sequence[float], times: Sequence[float]) -> FittedLine:
-    """Return the line with the least sum of squares of fit/time - 1, and what it leaves.
+    """Return the line with the least sum of squares of fit/time - 1, and its residual.
 
     The squares are relative because errors of times grow with the times. The power is the one that
     `exponent` fits.
@@ -76,7 +76,7 @@ def bound_distances(
 ) -> dict[str, float]:
     """Return how far each measured exponent, less its interval, lies above the stated bound.
 
-    A bound O(n) is not broken from below.
+    An exponent below a bound O(n) does not violate it.
     """
     found = {}
     for growth in growths:
@@ -118,5 +118,5 @@ def exponent_table(
     return Table([*header, *names], rows), (
         f"{near} of {len(compared)} stated exponents lie within {NEAR} of the measured one or "
         f"in its interval; of the others {above} are measured above, "
-        f"{len(compared) - near - above} below, where no bound is broken."
+        f"{len(compared) - near - above} below, which violates no bound."
     )

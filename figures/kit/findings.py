@@ -1,4 +1,4 @@
-"""Findings: how far a figure or table agrees with its paper, as its stored values say."""
+"""Findings: how well a figure or table agrees with its paper, according to its stored values."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,7 +18,7 @@ class FigureOutcome(StrEnum):
 
 @dataclass(frozen=True)
 class FigureFinding:
-    """How far a figure or table agrees with its paper; all texts are made of computed numbers.
+    """How well a figure or table agrees with its paper; all texts are built from computed numbers.
 
     Parameters
     ----------
@@ -26,12 +26,12 @@ class FigureFinding:
         What follows from the figure's own numbers. The ledger's row about all numbers takes it; the
         scoreboard has the worst outcome of all rows about the figure.
     measured
-        The number that says so: "34 of 36 numbers within 0.01".
+        The number that supports it: "34 of 36 numbers within 0.01".
     because
-        Where the text says otherwise, the cause of a difference, or what was tried in vain: a
-        sentence without its stop.
+        Where the text says otherwise, the cause of a difference, or what was tried without success:
+        a sentence without a full stop.
     reading
-        Name of the reading that was chosen, "" if the text leaves no choice.
+        Name of the reading that was chosen, "" if the text allows only one.
     tried
         All readings with their distances.
     tolerance
@@ -55,7 +55,10 @@ class FigureFinding:
 
     @property
     def under(self) -> str:
-        """Return the reading, and of how many it was chosen: "R (1 of 5)"; "" if there is one."""
+        """Return the reading and the number of readings, as in "R (1 of 5)".
+
+        "" if there is only one.
+        """
         return f"{self.reading} (1 of {self.n_readings})" if self.n_readings > 1 else self.reading
 
     def sentence(self) -> str:
@@ -68,5 +71,5 @@ class FigureFinding:
 def nothing_to_compute(
     claims: tuple[str, ...] = (), why: str = "its data are unavailable here"
 ) -> FigureFinding:
-    """Return the finding of a figure that has no number of ours."""
+    """Return the finding for a figure with no number of ours."""
     return FigureFinding(FigureOutcome.NOTHING, "0 numbers of ours", why, claims=claims)

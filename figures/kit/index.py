@@ -1,7 +1,7 @@
-"""The index of the stored results: what they say, for readers who do not import this package.
+"""The index of the stored results, for programs that do not import this package.
 
-`results/index.json` has a line for each line of the scoreboard, and for each script its file and
-what pages beside the gallery tell of its values. `python -m figures page` writes it.
+`results/index.json` has a line for each line of the scoreboard. For each script it has the script's
+file and what pages other than the gallery show of its values. `python -m figures page` writes it.
 """
 
 import inspect
@@ -36,7 +36,7 @@ def write_index(kept: Path = KEPT) -> Path:
 
 
 def entry(name: str, one: Script, kept: Path) -> dict[str, Any]:
-    """Return the file of a script, and what it tells of its stored values."""
+    """Return the file of a script, and what other pages show of its stored values."""
     try:
         told = one.for_pages(Study(name, SIZE, kept).values, SIZE) if one.for_pages else {}
     except NotRun:

@@ -1,6 +1,6 @@
-"""Results in the repository: figures/results has compact copies of what a run has computed.
+"""Results in the repository: figures/results holds compact copies of the results of a run.
 
-A visitor reads all numbers there and draws all pictures again without data or computing.
+From these copies all numbers can be read and all pictures drawn without data or computation.
 """
 
 import json
@@ -13,7 +13,7 @@ from figures.kit.study import KEPT, Study, read_record, readable
 from fwlab.experiments import Cell
 from fwlab.files import write_text_atomically
 
-# digits of a number; differences of objective values are drawn, which need more
+# digits of a number; objective values need more, as their differences are drawn
 DIGITS, OBJECTIVE_DIGITS = 6, 12
 OBJECTIVES = ("primal", "dual")
 
@@ -21,7 +21,8 @@ OBJECTIVES = ("primal", "dual")
 def keep(out: Path, size: str, names: Iterable[str], kept: Path = KEPT) -> list[Path]:
     """Copy results and tables of the named scripts to the repository and return the copies.
 
-    The copies of a script without results stay. Raises FileNotFoundError if there are no results.
+    Copies of a script without new results are left unchanged. Raises FileNotFoundError if there are
+    no results.
     """
     source, target = out / size, kept / size
     copied = []
@@ -72,14 +73,14 @@ def _line(value: Any) -> str:
 
 
 def write_record(study: Study, record: dict[str, Any]) -> None:
-    """Write the record of a study where it was read, in the compact form if it was kept."""
+    """Write the record of a study to where it was read from, in compact form if it is a copy."""
     is_own = study.place.parent == study.folder
     text = json.dumps(record, indent=1) if is_own else compact(record)
     write_text_atomically(study.place, text)
 
 
 def is_stale(record: dict[str, Any], cells: Sequence[Cell]) -> bool:
-    """Return whether a stored record has other settings than its cells, or a replay differed."""
+    """Return whether a record has different settings from its cells, or a replay differed."""
     stored = record["settings"]
     now = {cell.name: cell for cell in cells if cell.name in stored}
     if record.get("differs") or now.keys() != stored.keys():
@@ -88,9 +89,10 @@ def is_stale(record: dict[str, Any], cells: Sequence[Cell]) -> bool:
 
 
 def agrees(stored: Any, given: Any) -> bool:
-    """Return whether stored settings, read from JSON, are the given ones.
+    """Return whether stored settings, read from JSON, are equal to the given ones.
 
-    A dataclass may have options that are newer than the record: they must have their defaults.
+    A dataclass may have options that are newer than the record; these must have their default
+    values.
     """
     if isinstance(stored, dict) and isinstance(given, dict):
         named = {str(key): value for key, value in given.items()}

@@ -10,13 +10,13 @@ HEADER = ("name", *SIZES, "what it shows")
 
 
 def listing(out: Path) -> str:
-    """Return a table of names, estimated times, what is stored and what is shown."""
+    """Return a table of names, estimated times, stored sizes and descriptions."""
     header = (*HEADER[:-1], "stored", HEADER[-1])
     return format_table(header, [[*row[:-1], stored(row[0], out), row[-1]] for row in rows()])
 
 
 def stored(name: str, out: Path) -> str:
-    """Return the sizes of which values are stored, each with a mark if they are not today's."""
+    """Return the sizes with stored values, each with a mark if the values are out of date."""
     told = []
     for size in SIZES:
         study = Study(name, size, out)
@@ -28,7 +28,7 @@ def stored(name: str, out: Path) -> str:
 
 
 def markdown_list() -> str:
-    """Return names, estimated times and what is shown as Markdown."""
+    """Return names, estimated times and descriptions in Markdown."""
     lines = [HEADER, ("---",) * len(HEADER)]
     lines += [(f"`{name}`", *rest) for name, *rest in rows()]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
@@ -44,7 +44,7 @@ def rows() -> list[list[str]]:
 
 
 def spell(seconds: float) -> str:
-    """Return a time in the unit that suits it."""
+    """Return a time in a suitable unit."""
     for unit, length in (("h", 3600.0), ("min", 60.0)):
         if seconds >= length:
             return f"{seconds / length:.2g} {unit}"

@@ -1,4 +1,4 @@
-"""Features that are not available here: a reader's own files take their places.
+"""Use a reader's own files in place of features that are not available here.
 
 A file has a train and a test part (`datasets.read_file` says how an .npz holds them) and lies in
 the folder FWLAB_DATA.
@@ -26,29 +26,32 @@ FILES = {
 def available(
     here: Mapping[str, DataName], names: Collection[str], size: str
 ) -> dict[str, DataName]:
-    """Return the named sets that can be loaded: from `here`, and the reader's own.
+    """Return the named sets that can be loaded: those in `here`, and the reader's own.
 
-    The quick size leaves out the reader's own.
+    The quick size omits the reader's own.
     """
     own = {} if size == "quick" else own_data(names)
     return {name: data for name, data in here.items() if name in names} | own
 
 
 def own_data(names: Collection[str]) -> dict[str, DataName]:
-    """Return the named sets that the reader has brought, with unit rows."""
+    """Return the named sets that the reader has provided, with unit rows."""
     folder = Path(os.environ.get("FWLAB_DATA", "."))
     paths = {name: folder / file for name, file in FILES.items() if name in names}
     return {name: DataName(str(path), "unit") for name, path in paths.items() if path.is_file()}
 
 
 def stored_sets(cells: Iterable[str], names: Collection[str]) -> list[str]:
-    """Return the named sets that a study has cells of: their names begin with the set's."""
+    """Return the named sets for which a study has cells.
+
+    The cells' names begin with the set's name.
+    """
     first = {cell.partition(", ")[0] for cell in cells}
     return [name for name in names if name in first]
 
 
 def missing(names: Collection[str]) -> str:
-    """Return a caption's sentence: which features are missing and where your own files belong."""
+    """Return a caption's sentence: the missing features, and where to put your own files."""
     if not names:
         return ""
     files = ", ".join(FILES[name] for name in names)

@@ -2,7 +2,7 @@
 
 `write_page` writes a page of one size beside its files. `update_gallery` writes this folder's
 GALLERY.md: the scoreboard, the list of scripts, then both larger sizes, with smaller copies of the
-pictures; and the index of the results, from which the site is made.
+pictures. It also writes the index of the results, from which the site is made.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,13 +21,14 @@ HEAD = """# Gallery
 Which figures and tables of the five papers come out again, and what is known of the others. Each
 has one of five outcomes, which follows from stored numbers by way of the ledger:
 
-- *agrees*: nine of ten of its numbers are as near as its caption says, in a reading that the text
-  allows. Where several readings were tried, numbers that had no part in the choice confirm it.
+- *agrees*: nine of ten of its numbers are within the distance that its caption states, in a reading
+  that the text allows. If several readings were tried, numbers that were not used for the choice
+  confirm it.
 - *agrees with the program*: the same in a reading of the authors' public program, where the text
   says otherwise.
-- *explained*: it does not come out, but a measured cause makes it come out, and a control without
-  the cause does not.
-- *not explained*: it does not come out; the last column says what was tried.
+- *explained*: it is not reproduced, but a measured cause reproduces it, and a control without the
+  cause does not.
+- *not explained*: it is not reproduced; the last column says what was tried.
 - *nothing to compute*: its data are unavailable, or it has no numbers.
 
 The caption of each figure has a table of the readings and says where each comes from: the paper's
@@ -38,7 +39,7 @@ nothing, such as one on other data, has no part. `figures/kit/outcomes.py` is th
 verdicts to outcomes.
 
 `python -m figures NAME --plot-only` draws a figure again from the stored results, and
-`python -m figures NAME` computes it anew; its name stands in the list of the scripts.
+`python -m figures NAME` computes it anew; the list of scripts has its name.
 
 """
 LIST = """## The scripts
@@ -96,7 +97,7 @@ def anchors(folder: Path) -> dict[str, str]:
 
 
 def keep_pictures(folder: Path, target: Path) -> None:
-    """Make `target` hold small copies of a folder's pictures, and nothing else."""
+    """Fill `target` with small copies of a folder's pictures, and delete everything else in it."""
     shown = [*folder.glob("*.png"), *folder.glob("*.gif")]
     for path in shown:
         if path.suffix == ".png":
@@ -145,7 +146,7 @@ def script_of(stem: str) -> str:
 
 
 def alt(title: str, picture: Path) -> str:
-    """Return a picture's text for those who cannot see it: its caption's title and its finding."""
+    """Return a picture's alternative text: its caption's title and its finding."""
     from PIL import Image
 
     with Image.open(picture) as image:
@@ -154,7 +155,7 @@ def alt(title: str, picture: Path) -> str:
 
 
 def folded(table: str) -> str:
-    """Return the table, folded below one line if it is long."""
+    """Return the table, collapsed under one line if it is long."""
     rows = table.count("\n") - 2
     if rows <= ROWS_SHOWN:
         return table

@@ -1,7 +1,7 @@
 """Write the names of curves beside them, in place of a legend.
 
-Each name stands where it hides least: at the end of its curve if there is room, else along the
-curve or above or below its end, with a thin line that leads to it. Needs matplotlib.
+Each name is placed where it hides least: at the end of its curve if there is room, otherwise along
+the curve, or above or below its end with a thin line leading to it. Needs matplotlib.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ Floats = NDArray[np.float64]
 
 # pixels between the points at which a curve is tested, and from a curve to its name
 STEP, DISTANCE = 3.0, 5.0
-# of a name's box, what other curves may cross in a name that counts as readable
+# the share of a name's box that other curves may cross if the name is to count as readable
 CROSSED = 0.3
-# what it costs that curves cross all of a name, in heights of a name that is led away
+# the cost of curves crossing a whole name, in units of moving the name away by its height
 CROSSING = 40.0
-# the largest part of a panel that is kept free on its right
+# the largest share of a panel's width that is kept free on its right
 MOST_ROOM = 0.4
 # the least contrast of letters with white (WCAG 2, level AA)
 CONTRAST = 4.5
@@ -28,13 +28,13 @@ CONTRAST = 4.5
 SIDES = np.array(
     [(0, 0.5), (0, 0), (0, 1), (0.5, 0), (0.5, 1), (1, 0), (1, 1), (1, 0.5)], dtype=float
 )
-# heights of the box by which a name at an end may move up or down
+# how far a name at an end may move up or down, in heights of its box
 SHIFTS = tuple(
     sign * shift for shift in (0.6, 1, 1.5, 2, 2.6, 3.2, 4, 5, 6, 7, 8) for sign in (1, -1)
 )
-# what an unreadable place costs
+# the cost of an unreadable place
 UNREADABLE = 1000.0
-# parts of a curve, from its end, at which a name may stand
+# places along a curve, as fractions from its end, at which a name may be put
 ALONG = np.linspace(1.0, 0.05, 25)
 
 
@@ -72,7 +72,7 @@ def label_curves(axes: Iterable[Any], fontsize: float = 8.0) -> bool:
 
 
 def ink(color: Any) -> tuple[float, float, float]:
-    """Return the colour, darkened until letters in it can be read on white."""
+    """Return the colour, darkened until text in it is readable on white."""
     from matplotlib.colors import to_rgb
 
     rgb = np.array(to_rgb(color))
@@ -88,7 +88,7 @@ def luminance(rgb: Floats) -> float:
 
 
 def _lay_out(figure: Any) -> None:
-    """Give all panels their places, and the limits that depend on their data."""
+    """Lay out all panels and set the limits that depend on their data."""
     if engine := figure.get_layout_engine():
         engine.execute(figure)
     for ax in figure.axes:
@@ -118,7 +118,7 @@ def _text(ax: Any, line: Any, fontsize: float) -> Any:
 def _make_room(ax: Any, lines: Sequence[Any], texts: Sequence[Any]) -> bool:
     """Lengthen the x axis until names to the right of the curves' ends fit into the panel.
 
-    Returns whether it had to be longer.
+    Returns whether it had to be lengthened.
     """
     left, width = ax.bbox.x0, ax.bbox.width
     shares = [
@@ -137,7 +137,7 @@ def _make_room(ax: Any, lines: Sequence[Any], texts: Sequence[Any]) -> bool:
 
 
 def _keep_ticks(ax: Any, limits: tuple[float, float]) -> None:
-    """Keep the ticks of the x axis between the limits: none stands below the names."""
+    """Keep the ticks of the x axis within the original limits, so that none is below the names."""
     low, high = sorted(limits)
     for minor in (False, True):
         ticks = ax.get_xticks(minor=minor)
@@ -176,7 +176,7 @@ def _place_all(ax: Any, lines: Sequence[Any], texts: Sequence[Any]) -> bool:
 
 
 def _places(curve: Floats, width: float, height: float) -> Places:
-    """Return the places of a name: around points of its curve, and led to from its end."""
+    """Return the places of a name: around points of its curve, or off its end with a line."""
     along = curve[(ALONG * (len(curve) - 1)).round().astype(int)]
     away = DISTANCE * (1 - 2 * SIDES) * [[1, up != 0.5] for _, up in SIDES]
     corners = away - SIDES * (width, height)
@@ -194,7 +194,7 @@ def _places(curve: Floats, width: float, height: float) -> Places:
 
 
 def _costs(places: Places, panel: Any, taken: Floats, curves: Floats) -> Floats:
-    """Return how bad each place is; from UNREADABLE on the name cannot be read."""
+    """Return the cost of each place; at a cost of UNREADABLE or more the name cannot be read."""
     left, bottom, right, top = places.boxes.T[:, :, None]
     x, y = curves.T
     inside = ((x > left) & (x < right) & (y > bottom) & (y < top)).sum(axis=1)

@@ -1,8 +1,8 @@
-"""Readings of a paper, where each comes from, and how far each lies from the paper.
+"""Readings of a paper: where each comes from, and its distance from the paper.
 
-A text can leave a choice open, and the authors' program can do what the text does not say. A cell
-is a printed number, a point of a curve or a statement. Its distance from the paper is computed from
-stored values; for a statement it is 0 where the statement holds and 1 where not.
+A text can leave a choice open, and the authors' program can differ from the text. A cell is a
+printed number, a point of a curve or a statement. Its distance from the paper is computed from
+stored values; for a statement it is 0 if the statement holds and 1 if not.
 """
 
 import math
@@ -17,14 +17,14 @@ FILE_OF_A_PROGRAM = re.compile(r"[\w.-]+/[\w.-]+ [0-9a-f]{7,40} [\w./-]+\.\w+.*"
 
 @dataclass(frozen=True)
 class Program:
-    """Name a public program of the authors, which does otherwise than the paper's text says.
+    """Name a public program of the authors that differs from the paper's text.
 
     Parameters
     ----------
     file
         Repository, commit and file: "owner/name 0123abc folder/file.py lines 7, 9".
     text
-        Place in the paper that says otherwise, and what it says: "K19 (24), gamma".
+        Place in the paper from which it differs, and the quantity: "K19 (24), gamma".
     """
 
     file: str
@@ -46,13 +46,14 @@ class Reading:
     Parameters
     ----------
     name
-        What is read, as a table shows it: "C = 1e-3, rows of length 1".
+        The reading, as shown in a table: "C = 1e-3, rows of length 1".
     settings
-        What the script needs to compute it.
+        The settings with which the script computes it.
     source
         Place in the paper whose text allows it, "" if none does: "K19 section 7.1".
     program
-        The program that does so, None if none does. A reading with neither is a guess of ours.
+        The program that works like this, None if none does. A reading with neither is a guess of
+        ours.
     """
 
     name: str
@@ -85,7 +86,7 @@ class Tried:
     """A reading with the distances of its cells from the paper, by name.
 
     choose: the cells by which one of several readings is chosen; confirm: all others. A single
-    reading needs no choice: all its cells may stand in either.
+    reading needs no choice, so its cells may be in either.
     """
 
     reading: Reading
@@ -118,7 +119,7 @@ def within(cells: Mapping[str, float], tolerance: float) -> int:
 
 
 def told_failures(tried: Sequence[Tried], tolerance: float) -> str:
-    """Return the names of the cells beyond the tolerance, for each reading that has some."""
+    """Return the names of the cells beyond the tolerance, for each reading that has any."""
     told = []
     for one in tried:
         far = [name for name, d in one.cells.items() if d > tolerance]
@@ -129,5 +130,5 @@ def told_failures(tried: Sequence[Tried], tolerance: float) -> str:
 
 
 def distance(cells: Mapping[str, float]) -> float:
-    """Return the least distance that nine of ten cells stay within; of at least one cell."""
+    """Return the least distance within which nine of ten cells lie, but at least one cell."""
     return sorted(cells.values())[math.ceil(9 * len(cells) / 10) - 1]

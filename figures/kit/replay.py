@@ -1,9 +1,9 @@
-"""Compute some stored cells again: a result is stale if a replay of one of them differs.
+"""Recompute some stored cells; a result is stale if one of them differs.
 
-A run that took the same steps, to the same gap, has the same numbers, as far as they are stored.
-Other steps are no fault: another processor rounds differently, and a later release may be faster.
-Such a run is compared by its certificate: its primal value and gap enclose the optimum, and two
-enclosures of one optimum overlap. Times are not compared.
+A run that took the same steps to the same gap has the same numbers, up to the digits stored.
+Different steps are not an error: another processor rounds differently, and a later release may be
+faster. Such a run is compared by its certificate: its primal value and gap enclose the optimum, and
+two enclosures of the same optimum must overlap. Times are not compared.
 """
 
 import math
@@ -18,19 +18,19 @@ from figures.kit.script import script
 from figures.kit.study import NotRun, Study
 from fwlab.experiments import Cell
 
-# the last of six stored digits may be rounded the other way
+# the last of six stored digits may be rounded differently
 RELATIVE, ABSOLUTE = 1.1e-5, 1e-9
-# parts of a value that tell whether two runs took the same steps
+# parts of a value that show whether two runs took the same steps
 GAPS = ("gap", "own_gap", "optimum")
-# parts that are times, or that tell how a run went and not what it found
+# parts that are times, or that describe the course of a run rather than its result
 BESIDE = ("seconds", "reached", "gap", "own_gap", "iteration", "iterations", "status")
 
 
 @dataclass(frozen=True)
 class Replay:
-    """A cell that was computed again: its script, its name, and its first difference or "".
+    """A recomputed cell: its script, its name, and its first difference or "".
 
-    has_data is False if it could not be computed, because its data are not here.
+    has_data is False if the cell could not be computed because its data are not available.
     """
 
     script: str
@@ -43,11 +43,11 @@ class Replay:
 
 
 def replays(studies: Sequence[Study], seconds: float | None, seed: int) -> Iterator[Replay]:
-    """Compute stored cells again in random order, until `seconds` are over, and tell.
+    """Recompute stored cells in random order until `seconds` are used up, and yield the replays.
 
-    A cell counts as many seconds as it takes, or was expected to if that is more. Without
-    `seconds`, all are computed. Each difference is noted in the record of the script, and so is
-    that a cell is as stored again. Scripts whose numbers are times are left out.
+    A cell uses the seconds that it takes, or was expected to take if that is more. Without
+    `seconds`, all cells are computed. The record of the script notes each difference, and also each
+    cell that agrees again. Scripts whose numbers are times are left out.
     """
     cells = [(study, cell, cost) for study in studies for cell, cost in stored_cells(study)]
     random.Random(seed).shuffle(cells)
@@ -69,7 +69,7 @@ def replays(studies: Sequence[Study], seconds: float | None, seed: int) -> Itera
 
 
 def stored_cells(study: Study) -> list[tuple[Cell, float]]:
-    """Return the cells of a script that are stored, each with its estimated seconds."""
+    """Return the stored cells of a script, each with its estimated seconds."""
     one = script(study.name)
     try:
         values = study.values
@@ -81,7 +81,7 @@ def stored_cells(study: Study) -> list[tuple[Cell, float]]:
 
 
 def note(study: Study, cell: str, found: str) -> None:
-    """Write in the record of a script whether the replay of a cell differs."""
+    """Note in the record of a script whether the replay of a cell differs."""
     record = study.record
     before = record.get("differs", {})
     after = {name: text for name, text in {**before, cell: found}.items() if text}
@@ -116,7 +116,7 @@ def _is_same(stored: Any, fresh: Any) -> bool:
 
 
 def _other_optimum(stored: Mapping[str, Any], fresh: Mapping[str, Any], name: str) -> str:
-    """Return a sentence if the enclosures of the optimum by two runs do not overlap."""
+    """Return a message if the enclosures of the optimum by two runs do not overlap."""
     one, other = _enclosure(stored), _enclosure(fresh)
     if one is None or other is None or (one[0] <= other[1] and other[0] <= one[1]):
         return ""
@@ -125,7 +125,10 @@ def _other_optimum(stored: Mapping[str, Any], fresh: Mapping[str, Any], name: st
 
 
 def _enclosure(run: Mapping[str, Any]) -> tuple[float, float] | None:
-    """Return bounds of the optimum, wider by the digits that are stored; None without any."""
+    """Return bounds of the optimum, widened by the rounding of stored digits.
+
+    None if there are none.
+    """
     if isinstance(run.get("optimum"), list):
         low, high = run["optimum"]
     elif {"primal", "gap"} <= run.keys():

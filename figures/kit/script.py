@@ -1,11 +1,11 @@
 """Scripts by name: each makes one figure or one table.
 
 A module of a paper's folder, or of `own`, is a script if it has `SECONDS`, `cells` and `plot`; a
-paper's also has `finding`, and one that other pages tell of has `for_pages`. With `ALONE = True`
-its cells are computed one after the other, because their times are compared.
-A module that makes several figures or tables in one way has them all in `SCRIPTS` instead,
-{name: Script}. A script's name begins with its folder, except in `own`: kato2019_figure3, rates.
-A file from outside is a script, or has SCRIPTS, in the same way; its own name is the script's.
+paper's script also has `finding`, and a script that other pages use has `for_pages`. With `ALONE =
+True` its cells are computed one after the other, because their times are compared. A module that
+makes several figures or tables in the same way lists them in `SCRIPTS` instead, {name: Script}. A
+script's name begins with its folder, except in `own`: kato2019_figure3, rates. A user's file is a
+script, or has SCRIPTS, in the same way; the file's name is the script's.
 """
 
 import importlib
@@ -28,7 +28,7 @@ OWN = "own"
 PARTS = ("SECONDS", "cells", "plot")
 OPTIONAL = ("finding", "for_pages")
 NO_SCRIPTS = ("kit", "exact", "benchmarks")
-# what the command line takes for something else than a script
+# words with another meaning on the command line
 RESERVED = ("list", "all", "check", "page", "scoreboard", "keep")
 
 
@@ -47,15 +47,15 @@ class Script:
     plot
         Function of the study, draws the stored values and returns the written files.
     finding
-        Function of the stored values and the size, returns how far the figure agrees with its
-        paper; None for a figure that no paper has.
+        Function of the stored values and the size, returns how well the figure agrees with its
+        paper; None for a figure that is not in a paper.
     for_pages
-        Function of the stored values and the size, returns what pages beside the gallery say of
-        them, as JSON holds it; None if they say nothing.
+        Function of the stored values and the size, returns data for pages other than the gallery,
+        as JSON; None if there are none.
     alone
         Whether to compute one cell after the other in this process, because times are compared.
     file
-        Path of a file from outside, "" for a script of this folder.
+        Path of a user's file, "" for a script of this folder.
     """
 
     shows: str
@@ -87,7 +87,7 @@ class Script:
         study.compute(found, self.alone)
 
     def found(self, study: Study) -> FigureFinding | None:
-        """Return the finding that the stored values give, None for a figure that no paper has.
+        """Return the finding based on the stored values, None for a figure that is not in a paper.
 
         The quick size, whose data are not the paper's, has none.
         """
@@ -97,7 +97,7 @@ class Script:
         return self.finding(values, study.size) if values else nothing_to_compute()
 
     def is_stale(self, study: Study) -> bool:
-        """Return whether the stored values have other settings than now, or a replay differed."""
+        """Return whether settings changed since the values were stored, or a replay differed."""
         return is_stale(study.record, self.cells(study.size))
 
     def draw(self, study: Study) -> list[Path]:
@@ -119,7 +119,7 @@ def script(name: str) -> Script:
 
 
 def script_of(module: ModuleType) -> Script:
-    """Return the script that a module is."""
+    """Return the script defined by a module."""
     shows = (module.__doc__ or "").split("\n")[0]
     finding, for_pages = (getattr(module, part, None) for part in OPTIONAL)
     alone = getattr(module, "ALONE", False)
@@ -127,9 +127,9 @@ def script_of(module: ModuleType) -> Script:
 
 
 def add_files(paths: Sequence[str]) -> list[str]:
-    """Import files from outside, add their scripts to all others, and return their names.
+    """Import users' files, add their scripts to all others, and return their names.
 
-    Raises ValueError, with a sentence that begins with the path, for a file that cannot be
+    Raises ValueError, with a message that begins with the path, for a file that cannot be
     imported, is no script, or has a script whose name is taken.
     """
     names: list[str] = []
@@ -172,7 +172,7 @@ def _scripts() -> dict[str, Script]:
 
 
 def _scripts_in(folder: str) -> Iterator[tuple[str, Script]]:
-    """Yield the scripts of a folder with their names inside it."""
+    """Yield the scripts of a folder with their names within the folder."""
     package = importlib.import_module(f"figures.{folder}")
     for entry in pkgutil.iter_modules(package.__path__):
         module = importlib.import_module(f"{package.__name__}.{entry.name}")
@@ -180,7 +180,7 @@ def _scripts_in(folder: str) -> Iterator[tuple[str, Script]]:
 
 
 def _scripts_of(module: ModuleType, name: str) -> Iterator[tuple[str, Script]]:
-    """Yield the scripts of a module with their names: its SCRIPTS, or itself under this name."""
+    """Yield the scripts of a module by name: its SCRIPTS, or the module under this name."""
     if hasattr(module, "SCRIPTS"):
         scripts = module.SCRIPTS
         ones = scripts.values() if isinstance(scripts, Mapping) else ()

@@ -1,8 +1,8 @@
 """A study: one figure or table, from its cells to its files.
 
-`compute` writes the values of a script's cells, with all that a caption needs, to
-OUT/SIZE/NAME.json. A script draws from `values` alone: drawing needs neither data nor solvers.
-If OUT has none, they are read from figures/results, which is part of the repository.
+`compute` writes the values of a script's cells, and everything that a caption needs, to
+OUT/SIZE/NAME.json. A script draws only from `values`, so drawing needs neither data nor solvers. If
+OUT has none, they are read from figures/results, which is part of the repository.
 """
 
 import json
@@ -32,7 +32,7 @@ COMMANDS = {"quick": " --quick", "standard": "", "full": " --full"}
 
 
 class NotRun(ValueError):
-    """There are no stored results to draw."""
+    """Raised when there are no stored results to draw."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +50,11 @@ class Study:
     n_jobs, backend, scheduler
         Where the cells are computed; see `fwlab.experiments.run_cells`.
     file
-        Path of the script's file if it is from outside, else "".
+        Path of the script's file if it is a user's file, else "".
     finding
-        What its captions say of the agreement with the paper, None if nothing.
+        What its captions say about the agreement with the paper, or None.
     stale
-        Whether the stored values are not those of today's settings or code, as far as is known.
+        Whether the stored values are known to differ from those of the present settings or code.
     """
 
     name: str
@@ -98,7 +98,7 @@ class Study:
 
     @property
     def record(self) -> dict[str, Any]:
-        """Return what `compute` wrote, here or for the repository. Raises NotRun if neither is.
+        """Return what `compute` wrote, to OUT or to the repository. Raises NotRun if neither is.
 
         Raises ValueError if the file is damaged.
         """
@@ -130,12 +130,12 @@ class Study:
         return [*files, self._save_caption(caption, part)]
 
     def save_animation(self, draw: Any, n_frames: int, figure: Any, part: str) -> Path:
-        """Write NAME_part.gif: frame i is what `draw(i)` leaves on the figure."""
+        """Write NAME_part.gif: frame i is the figure after `draw(i)`."""
         from matplotlib.animation import FuncAnimation, PillowWriter
 
         path, movie = self._file(".gif", part), FuncAnimation(figure, draw, frames=n_frames)
         with TemporaryDirectory() as folder:
-            # matplotlib writes animations only to files with names
+            # matplotlib writes animations only to named files
             drawn = Path(folder) / path.name
             movie.save(drawn, writer=PillowWriter(fps=4), dpi=80)
             write_atomically(path, lambda file: file.write(drawn.read_bytes()))
@@ -155,7 +155,10 @@ class Study:
 
 
 def read_record(path: Path) -> dict[str, Any]:
-    """Return the record in a file. Raises ValueError, with one sentence, if it is damaged."""
+    """Return the record in a file.
+
+    Raises ValueError, with a one-sentence message, if it is damaged.
+    """
     try:
         record = json.loads(path.read_bytes())
         if not isinstance(record, dict) or "values" not in record:
@@ -168,12 +171,12 @@ def read_record(path: Path) -> dict[str, Any]:
 
 
 def part_name(title: str) -> str:
-    """Return a title as a part of a file's name."""
+    """Return a title in a form that can be part of a file name."""
     return re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_")
 
 
 def describe_data(name: DataName) -> str:
-    """Return one line for a caption: sizes, preprocessing, origin, and what was left out."""
+    """Return a caption line about the data: sizes, preprocessing, origin, and what was left out."""
     text = fwlab.datasets.describe(name.load())
     if name.join_valid:
         text += "; the validation part joins the train part"
@@ -183,7 +186,7 @@ def describe_data(name: DataName) -> str:
 
 
 def describe_makers(makers: Iterable[dict[str, str]]) -> str:
-    """Return one line for a caption: versions, commits and processors that made the results."""
+    """Return a caption line about the versions, commits and processors that made the results."""
     parts = {
         (one["fwlab"], one["commit"][:12] + one["commit"][40:] or "installed", one["processor"])
         for one in makers
@@ -192,7 +195,7 @@ def describe_makers(makers: Iterable[dict[str, str]]) -> str:
 
 
 def readable(value: Any) -> Any:
-    """Return settings as a person reads them and JSON holds them."""
+    """Return settings in readable form, for JSON."""
     if isinstance(value, DataName):
         return value.name
     if isinstance(value, Loss):

@@ -1,4 +1,4 @@
-"""One look for all figures: methods as in `fwlab.plot`, and series for everything else."""
+"""A common style for all figures: methods as in `fwlab.plot`, and series for everything else."""
 
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
@@ -27,13 +27,13 @@ __all__ = [
 
 # inches: at this width 10-point letters can be read on a telephone, 390 pixels wide
 WIDTH = 5.4
-# points of a title, and of remarks: 9 pixels are 5.9 points when the figure is 600 pixels wide
+# points of a title and of remarks; 9 pixels are 5.9 points if the figure is 600 pixels wide
 TITLE, SMALL = 11, 8
 UNBROKEN_EQUALS = "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"
 # bold letters of a title
 LETTERS_PER_INCH = 10.3
 
-# told apart by marker and line in grey; Okabe and Ito's colours
+# distinguished by marker and line if printed in grey; Okabe and Ito's colours
 SERIES = (
     ("#0072b2", "o", "-"),
     ("#d55e00", "s", "--"),
@@ -62,9 +62,9 @@ def line(ax: Any, x: Any, y: Any, style: dict[str, Any], label: str | None = Non
 
 
 def curves(ax: Any, drawn: Mapping[str, tuple[Any, Any, dict[str, Any]]]) -> None:
-    """Draw {label: (x, y, style)}, told apart where they coincide.
+    """Draw {label: (x, y, style)} so that coinciding curves can be distinguished.
 
-    Each curve is narrower than the one below it, and its markers have places of their own.
+    Each curve is narrower than the one below it, and its markers are at different places.
     """
     for place, (label, (x, y, style)) in enumerate(drawn.items()):
         width = style["linewidth"] + 0.6 * (len(drawn) - 1 - place)
@@ -80,7 +80,7 @@ def light_grid(ax: Any) -> None:
 
 
 def new_figure(height: float, *, width: float = WIDTH) -> Any:
-    """Return an empty figure, sizes in inches; no window opens."""
+    """Return an empty figure without opening a window; sizes are in inches."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
@@ -97,7 +97,10 @@ def state(figure: Any, finding: str) -> None:
 
 
 def note(ax: Any, text: str, **place: Any) -> None:
-    """Write a remark in grey into a panel; `place` is as in `annotate`, the top right without."""
+    """Write a remark in grey into a panel.
+
+    `place` is as in `annotate`, by default the top right.
+    """
     place = {"xy": (0.98, 0.97), "xycoords": "axes fraction", "ha": "right", "va": "top"} | place
     ax.annotate(text, fontsize=SMALL, color="#4d4d4d", **place)
 
@@ -110,10 +113,10 @@ def panels(
     *,
     shared: bool = False,
 ) -> tuple[Any, dict[str, Any]]:
-    """Return a figure and {name: axes}, logarithmic panels one below the other.
+    """Return a figure and {name: axes} of logarithmic panels, one below the other.
 
-    heights: inches of each panel, and of what stands above and below them all; `shared` gives all
-    the same axes.
+    The heights are inches of each panel, and of the space above and below all of them; `shared`
+    gives all panels the same axes.
     """
     each, below = heights
     figure = new_figure(each * len(names) + below)

@@ -1,4 +1,4 @@
-"""Tables: ours beside the paper's printed number with the difference, as CSV, Markdown, LaTeX."""
+"""Tables of our numbers, the paper's and their differences, as CSV, Markdown and LaTeX."""
 
 import csv
 import io
@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Compared:
-    """A number of ours (None where there is none) and the printed one (None where none is).
+    """Our number and the printed one, each None if there is none.
 
-    mark: "*" for a fit that met its cap, explained in the caption; spec formats both numbers.
+    The mark is "*" for a fit that reached its iteration limit, explained in the caption; spec
+    formats both numbers.
     """
 
     ours: float | None
@@ -25,7 +26,7 @@ class Compared:
         return self.ours - self.printed
 
     def parts(self) -> tuple[str, str, str]:
-        """Ours, printed and the difference, empty where there is none."""
+        """Return our number, the printed one and the difference as text, "" for none."""
         ours = "" if self.ours is None else format(self.ours, self.spec) + self.mark
         printed = "" if self.printed is None else format(self.printed, self.spec)
         difference = "" if self.difference is None else format(self.difference, "+" + self.spec)
@@ -43,8 +44,11 @@ Entry = str | Compared
 
 @dataclass(frozen=True)
 class Table:
-    """A header and rows of strings and Compared; the header of a compared column says
-    "ours (paper, difference)" in Markdown and LaTeX, and has three columns in CSV."""
+    """A header and rows of strings and Compared.
+
+    A compared column has the heading "ours (paper, difference)" in Markdown and LaTeX, and becomes
+    three columns in CSV.
+    """
 
     header: Sequence[str]
     rows: Sequence[Sequence[Entry]]
@@ -85,10 +89,10 @@ class Table:
 
 
 def agreement(entries: Sequence[Compared], tolerance: float, unit: str) -> str:
-    """A sentence: how many of our numbers lie within `tolerance` of the printed ones."""
+    """Return a sentence: how many of our numbers lie within `tolerance` of the printed ones."""
     differences = [e.difference for e in entries if e.difference is not None]
     if not differences:
-        return "No printed number has one of ours beside it."
+        return "No printed number can be compared with one of ours."
     near = sum(abs(d) <= tolerance for d in differences)
     mean = sum(differences) / len(differences)
     worst = max(differences, key=abs)

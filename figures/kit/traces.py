@@ -21,7 +21,7 @@ def trace_cells(
 ) -> list[Cell]:
     """Return a cell "DATA|RUN" for each data set and run.
 
-    A run has its own arguments of `trace`; all share `settings`.
+    Each run has its own arguments of `trace`; all runs share `settings`.
     """
     return [
         Cell(f"{name}|{run}", trace, {"data": source, **settings, **own}, cost)
@@ -85,7 +85,7 @@ def reached(trace: fwlab.Trace) -> dict[str, list[float]]:
 
 
 def first_below(value: dict[str, Any], tol: float) -> int | None:
-    """Return the iteration at which the stored run's gap first was at most tol, a power of ten."""
+    """Return the first iteration of a stored run with a gap of at most tol, a power of ten."""
     found = value["reached"].get(f"1e{round(np.log10(tol))}")
     return None if found is None else int(found[0])
 
@@ -93,20 +93,23 @@ def first_below(value: dict[str, Any], tol: float) -> int | None:
 def arrival(value: dict[str, Any], tol: float) -> tuple[float, bool]:
     """Return the seconds of the first gap below tol, a power of ten, and True.
 
-    If the stored run ended before, return its seconds and False.
+    If the stored run ended before reaching it, return its seconds and False.
     """
     found = value["reached"].get(f"1e{round(np.log10(tol))}")
     return (value["seconds"][-1], False) if found is None else (found[1], True)
 
 
 def sooner(first: tuple[float, bool], second: tuple[float, bool]) -> bool | None:
-    """Return whether the first of two arrivals is sooner, None if the ends of runs hide it."""
+    """Return whether the first of two arrivals is earlier.
+
+    None if a run ended too early to tell.
+    """
     if first[1] and first[0] < second[0]:
         return True
     return False if second[1] and second[0] <= first[0] else None
 
 
 def best_so_far(value: dict[str, Any], column: str = "gap") -> tuple[np.ndarray, np.ndarray]:
-    """Return the iterations from 1 on and the smallest gap until then."""
+    """Return the iterations, from 1 on, and the smallest gap up to each."""
     gap = np.minimum.accumulate(np.array(value[column]))
     return np.array(value["iteration"])[1:], gap[1:]

@@ -25,8 +25,11 @@ def cells(size: str) -> list[Cell]:
 
 
 def simplex(m: int, k: int) -> dict[str, Any]:
-    """Vertices of the top-k simplex, from the pseudo top-k loss with m + 1 classes (its domain is
-    the simplex of the other m), and the largest change when a projection is asked for them."""
+    """Return the vertices of the top-k simplex, and the largest change when they are projected.
+
+    They come from the pseudo top-k loss with m + 1 classes, whose domain is the simplex of the
+    other m.
+    """
     vertices = -fwlab.PseudoTopK(k).vertices(m + 1, m)[:, :m]
     moved = fwlab.project_topk_simplex(vertices, k) - vertices
     edges = [(i, j) for i, j in combinations(range(len(vertices)), 2) if is_edge(vertices, i, j, k)]
@@ -34,7 +37,7 @@ def simplex(m: int, k: int) -> dict[str, Any]:
 
 
 def is_edge(vertices: np.ndarray, i: int, j: int, k: int) -> bool:
-    """Whether the constraints active at both vertices leave one direction free."""
+    """Return whether the constraints active at both vertices leave one direction free."""
     constraints = [*np.eye(M), np.ones(M), *(np.eye(M) - np.ones((M, M)) / k)]
     bounds = [0.0] * M + [1.0] + [0.0] * M
     active = [
@@ -82,7 +85,7 @@ def title_of(values: dict[str, Any]) -> str:
 
 
 def draw_top(ax: Any, vertices: np.ndarray, colour: str) -> None:
-    """The face where the sum is 1, if it is one."""
+    """Draw the face on which the sum is 1, if it is a face."""
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
     top = vertices[np.isclose(vertices.sum(axis=1), 1.0)]

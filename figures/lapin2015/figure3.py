@@ -24,11 +24,11 @@ DIMENSIONS = {
     "full": (30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000),
 }
 POINTS = {"quick": 50, "standard": 1000, "full": 1000}
-# entries of a batch that are held at once, and repetitions of each
+# entries of a batch that are in memory at once, and repetitions of each batch
 ENTRIES, REPEATS, SEED = 10**7, 5, 0
-# from this length on the calls themselves take no time that counts
+# from this length on, the overhead of calls is negligible
 LONG = 1000
-# two times that differ by less than this factor are essentially the same
+# times that differ by less than this factor count as essentially the same
 SAME = 2.0
 SECONDS = {"quick": 3, "standard": 60, "full": 600}
 ALONE = True  # times are compared
@@ -42,8 +42,10 @@ def cells(size: str) -> list[Cell]:
 
 
 def milliseconds(d: int, points: int) -> dict[str, float]:
-    """CPU time of all points: medians of REPEATS rounds in which all sets take turns; long rows
-    are drawn and projected in part, and their time is scaled."""
+    """Return the CPU time of all points: medians of REPEATS rounds in which all sets take turns.
+
+    Only a part of the long rows is drawn and projected, and their time is scaled.
+    """
     drawn = min(points, max(1, ENTRIES // d))
     rows = np.random.default_rng(SEED).standard_normal((drawn, d))
     times = np.empty((REPEATS + 1, len(SETS)))
@@ -71,7 +73,7 @@ def columns(values: dict[str, Any]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
 def finding(values: dict[str, Any], size: str) -> FigureFinding:
     """Return the finding: exponents are 1 and the times of all sets the same.
 
-    A distance is in units of what is allowed: NEAR for an exponent less its interval, the factor
+    A distance is in units of the allowed one: NEAR for an exponent less its interval, the factor
     SAME for a time.
     """
     dimensions, times = columns(values)

@@ -1,8 +1,8 @@
 """L15 Tables 1 and 2: the machines, the choice of C and the table of each data set.
 
-"alpha" is the machine that the paper's SDCA trains, on the pseudo top-k loss; the true top-k SVM
-that the paper meant stands beside it. "beta" has Usunier's loss. Each column chooses C by its own
-accuracy on the validation part; for a reader's own file, on a third of the training part.
+"alpha" is the machine that the paper's SDCA trains, on the pseudo top-k loss; "true" is the true
+top-k SVM, which the paper intended. "beta" has Usunier's loss. Each column chooses C by its
+accuracy on the validation part or, for a reader's own file, on a third of the training part.
 """
 
 from collections.abc import Callable, Collection
@@ -42,7 +42,7 @@ PROTOCOLS = {
     "standard": Protocol((1e-3, 3e-3, 1e-2, 3e-2), KS, max_iter=60),
     "full": Protocol(tuple(10.0**p for p in range(-5, 4)), KS, max_iter=1000),
 }
-# TopPush weighs a sum over the few positives of a class, not a mean over all rows
+# TopPush has a weighted sum over the few positives of a class, not a mean over all rows
 RANKING_CS = {"quick": (1e-3,), "standard": (1e-4, 1e-3, 1e-2, 1e-1)}
 RANKING_CS["full"] = tuple(10.0**p for p in range(-5, 4))
 RANKING_TOL = 1e-3
@@ -57,7 +57,7 @@ TABLES = {
 
 
 def choosing_fold(name: str, size: str) -> Fold:
-    """Return the part that chooses C: the test part in the quick size, which has no other."""
+    """Return the part on which C is chosen: in the quick size the test part, as it has no other."""
     if size == "quick":
         return "test"
     return "valid" if name == CALTECH else 0
@@ -95,7 +95,7 @@ Machine = tuple[np.ndarray, float, Any]  # weights, threshold and certificate of
 
 
 def one_versus_all(data: DataName, fold: Fold, protocol: Protocol) -> list[dict[str, Any]]:
-    """Train a hinge SVM for each class against the others, and let the largest score win.
+    """Train a hinge SVM for each class against the others, and predict the largest score.
 
     The result is as in accuracy_path.
     """
@@ -141,7 +141,7 @@ def against_the_others(
     Cs: tuple[float, ...],
     fit: Callable[[Any, np.ndarray], list[Machine]],
 ) -> list[dict[str, Any]]:
-    """Return the accuracies of the machines that `fit` trains for each class, an entry per C."""
+    """Return the accuracies of the machines trained by `fit` for each class, one entry per C."""
     dataset = data.load()
     X, y, X_new, y_new = split(dataset, fold, protocol)
     machines = [fit(X, (y == c).astype(np.int64)) for c in range(dataset.n_classes)]
@@ -176,7 +176,7 @@ def finding(values: dict[str, Any], size: str, number: int) -> FigureFinding:
 def distances(
     values: dict[str, Any], name: str, row: str, trained: str, size: str
 ) -> dict[str, float]:
-    """Return the distances of a trained machine from the accuracies that are printed in a row."""
+    """Return the distances of a trained machine from the printed accuracies of a row."""
     fits = chosen_fits(values, name, trained, choosing_fold(name, size), size)
     accuracies = [100 * fit["accuracy"][j] for j, fit in enumerate(fits)]
     return {
@@ -226,14 +226,14 @@ def label(machine: str) -> str:
 def chosen_fits(
     values: dict[str, Any], data: str, machine: str, fold: Fold, size: str
 ) -> list[dict[str, Any]]:
-    """Return for each column the test entry of the C that is best on the fold."""
+    """Return, for each column, the test entry of the C that is best on the fold."""
     test, held = (values[f"{data}, {machine}, fold {part}"] for part in ("test", fold))
     best = np.array([entry["accuracy"] for entry in held]).argmax(axis=0)
     return [judged(test[C], size) for C in best]
 
 
 def judged(entry: dict[str, Any], size: str) -> dict[str, Any]:
-    """Return the entry with the gap of the trained loss, and whether the fit met its cap."""
+    """Return the entry with the gap of the trained loss, and whether the fit reached its limit."""
     gap = entry["gap"] if entry["own_gap"] is None else entry["own_gap"]
     several = entry["status"].endswith("capped")
     capped = not entry["status"].startswith("0 ") if several else gap > PROTOCOLS[size].tol
@@ -255,8 +255,10 @@ def caption(
         title=title + (", on digits" * (size == "quick")),
         shows=(
             "Test accuracies in per cent, ours (the paper's, difference). alpha: SDCA on the "
-            "pseudo top-k loss, as in the paper; true: the top-k hinge that the paper meant; beta: "
-            "Usunier's loss; Prec@k, Recall@k and W++ are printed values only. Our TopPush is one "
+            "pseudo top-k loss, as in the paper; true: the top-k hinge, which the "
+            "paper intended; beta: "
+            "Usunier's loss; for Prec@k, Recall@k and W++ there are only printed "
+            "values. Our TopPush is one "
             "class against the others, as in the paper's Table 2; its Table 1 has the reduction to "
             "one binary problem of section 2.3, another machine."
             + note
@@ -264,8 +266,9 @@ def caption(
         ),
         settings=(
             f"{features}; lam = 1/(n C), C in {protocol.Cs}, TopPush (quadratic, one class against "
-            f"the others, scores less their thresholds) C in {RANKING_CS[size]}; each column's C "
-            f"is that of its own best accuracy on the {held_out}; gap {protocol.tol:g} or "
+            f"the others, scores less their thresholds) C in {RANKING_CS[size]}; each "
+            f"column has the C with the best accuracy on the {held_out}; gap "
+            f"{protocol.tol:g} or "
             f"{protocol.max_iter} iterations, warm starts along C; seed {protocol.rng}."
         ),
         agreement=which_loss(values, name, size) if chosen and size != "quick" else "",
@@ -273,7 +276,7 @@ def caption(
 
 
 def which_loss(values: dict[str, Any], name: str, size: str) -> str:
-    """Return how near the machines of both losses come to the printed rows "alpha"."""
+    """Return how near the machines of both losses are to the printed rows "alpha"."""
     told = []
     for trained, loss in (("alpha", "pseudo top-k loss"), ("true", "top-k hinge")):
         far = [

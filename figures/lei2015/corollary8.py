@@ -1,8 +1,8 @@
 """LP15 Corollary 8: the bound on the risk against c and p, earlier bounds and the measured risk.
 
-The machine of a case minimises the mean hinge loss plus (lam/2) |w|^2_{2,p}. As its objective is 1
-at w = 0, it lies in H_{p,Lambda} with Lambda = sqrt(2/lam) whatever the sample, and all bounds hold
-for it. Its risk is counted on fresh rows.
+The machine minimises the mean hinge loss plus (lam/2) |w|^2_{2,p}. As the objective is 1 at w = 0,
+it lies in H_{p,Lambda} with Lambda = sqrt(2/lam) for every sample, so all bounds hold for it. Its
+risk is measured on fresh rows.
 """
 
 import math
@@ -26,8 +26,8 @@ CLASSES = {"quick": (3, 10), "standard": (3, 10, 30, 100, 300, 1000)}
 CLASSES["full"] = (*CLASSES["standard"], 3000)
 PS = {"quick": (1.05, 2.0), "standard": (1.02, 1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0)}
 PS["full"] = PS["standard"]
-# the c of the panel against p, and the p of those against c: 1.05 is in Corollary 8's first case
-# for all c up to 3000
+# the c of the panel against p, and the p of the panels against c; 1.05 is in Corollary 8's first
+# case for all c up to 3000
 FIXED_C = {"quick": 3, "standard": 100, "full": 100}
 FIXED_PS = (2.0, 1.05)
 SIZES = {
@@ -38,7 +38,7 @@ SIZES = {
 D, SEPARATION, SEED, LAM, DELTA = 50, 0.4, 0, 0.02, 0.05
 TOL, MAX_ITER = 1e-3, 300
 STORED = 5e-6  # the relative error of a stored number, which has six digits
-# the stored name, what the legend says, and the place in the common series
+# the stored name, the label, and the place in the common series
 CURVES = (
     ("remark_6", "earlier: Remark 6", 1),
     ("corollary_8", "Corollary 8", 0),
@@ -50,7 +50,7 @@ SECONDS = {"quick": 3, "standard": 40, "full": 3600}
 
 
 def cells(size: str) -> list[Cell]:
-    """Every c at both fixed p, and every p at the fixed c."""
+    """Return the cells: every c at both fixed p, and every p at the fixed c."""
     pairs = [(c, p) for p in FIXED_PS for c in CLASSES[size]]
     pairs += [(FIXED_C[size], p) for p in PS[size]]
     return [
@@ -64,11 +64,11 @@ def name(c: int, p: float) -> str:
 
 
 def risk_and_bounds(c: int, p: float, n: int, n_test: int, draws: int) -> dict[str, Any]:
-    """The machine's risk and all bounds on it, with the margin loss: L = B = 1.
+    """Return the machine's risk and all bounds on it, with the margin loss: L = B = 1.
 
-    "equation_6", None unless p = 2, bounds the expected risk only. Its loss is the hinge, the limit
-    of the printed one; its infimum is estimated by a machine trained on the fresh rows, whose mean
-    loss on the training rows is unbiased.
+    The entry "equation_6", None unless p = 2, bounds only the expected risk. It is for the hinge,
+    the limit of the printed loss; the infimum in it is estimated with a machine trained on the
+    fresh rows, whose mean loss on the training rows is unbiased.
     """
     data = fwlab.datasets.synthetic(n, D, c, SEPARATION, SEED, "unit", n_test)
     X, y, fresh, y_fresh = data.X_train, data.y_train, data.X_test, data.y_test
@@ -104,7 +104,7 @@ def trained(X: Any, y: np.ndarray, c: int, p: float, lam: float) -> fwlab.Result
 
 
 def margins(X: Any, y: np.ndarray, W: np.ndarray) -> np.ndarray:
-    """Score of the true class minus the largest other one, (n,)."""
+    """Return the score of the true class minus the largest other score, (n,)."""
     scores, rows = X @ W.T, np.arange(len(y))
     own = scores[rows, y]
     scores[rows, y] = -np.inf
@@ -147,15 +147,15 @@ def plot(study: Study) -> list[Path]:
     below = sum(v["corollary_8"] < v["remark_6"] for v in values.values())
     state(
         figure,
-        f"Corollary 8 is below the earlier bound in {below} of {len(values)} cases, and below 1, "
-        f"where it says something, in {useful}",
+        f"Corollary 8 is below the earlier bound in {below} of {len(values)} cases, "
+        f"and below 1, where it is not vacuous, in {useful}",
     )
     label_curves(axes, fontsize=7.5)
     return study.save_figure(figure, caption(study))
 
 
 def draw(ax: Any, x: Any, found: list[dict[str, Any]]) -> None:
-    """Risk and bounds; above the line at 1 a bound says nothing."""
+    """Draw the risk and the bounds; above the line at 1 a bound is vacuous."""
     ax.axhline(1.0, color="#4d4d4d", linewidth=0.8)
     for key, label, index in CURVES:
         shown = [(at, v[key]) for at, v in zip(x, found, strict=True) if v[key]]
@@ -172,9 +172,10 @@ def caption(study: Study) -> Caption:
     return Caption(
         title="LP15 Corollary 8: bounds on the risk against c and p, synthetic data",
         shows=(
-            "The risk of the trained machine, counted on fresh rows, and bounds on it that hold "
-            f"with probability {1 - DELTA:g}; (6) bounds its expectation. Above the line at 1 a "
-            "bound says nothing. Remark 6 and Theorem 5 are drawn with Monte-Carlo estimates of "
+            "The risk of the trained machine, measured on fresh rows, and bounds on it that hold "
+            f"with probability {1 - DELTA:g}; (6) bounds its expectation. Above the "
+            f"line at 1 a bound is vacuous. Remark 6 and Theorem 5 are drawn with "
+            f"Monte-Carlo estimates of "
             "the complexities in them, relative error at most "
             f"{max(v['relative_error'] for v in every):.1g}."
             + (f" These fits met the cap: {', '.join(capped)}." if capped else "")
@@ -192,7 +193,7 @@ def caption(study: Study) -> Caption:
 
 
 def compared(values: dict[str, Any], size: str) -> str:
-    """Growth of the complexity terms with c, order of the bounds, and how many say something."""
+    """Return a sentence on the growth with c, the order of the bounds, and how many are useful."""
     classes, every = CLASSES[size], list(values.values())
     told = []
     for p in FIXED_PS:
@@ -219,16 +220,17 @@ def compared(values: dict[str, Any], size: str) -> str:
         f"6's in {below} of {len(every)} cases. Below 1 are: Corollary 8 in "
         f"{useful['corollary_8']}, Theorem 5 in {useful['theorem_5']}, Remark 6 in "
         f"{useful['remark_6']}, (6) in {useful['equation_6']} of the "
-        f"{sum(v['equation_6'] is not None for v in every)} it speaks of. Below the measured risk: "
+        f"{sum(v['equation_6'] is not None for v in every)} to which it applies. "
+        f"Below the measured risk: "
         f"{', '.join(violated) or 'none'}."
     )
 
 
 def terms(found: list[dict[str, Any]], key: str) -> np.ndarray:
-    """The complexity terms: the bounds without mean loss and confidence term."""
+    """Return the complexity terms: the bounds without mean loss and confidence term."""
     return np.array([v[key] - v["mean_loss"] - v["confidence"] for v in found])
 
 
 def sizes(found: list[dict[str, Any]], key: str) -> np.ndarray:
-    """The sums of the absolute values of what a complexity term is the difference of."""
+    """Return the sums of the absolute values of the parts of each complexity term."""
     return np.array([v[key] + v["mean_loss"] + v["confidence"] for v in found])

@@ -1,4 +1,4 @@
-"""LP15 Table 1: classes, rows and attributes of the data sets, ours beside theirs."""
+"""LP15 Table 1: classes, rows and attributes of the data sets, ours and the paper's."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -31,13 +31,13 @@ def cells(size: str) -> list[Cell]:
 
 
 def sizes(data: DataName) -> list[int]:
-    """In the order of COLUMNS."""
+    """Return the sizes in the order of COLUMNS."""
     part = data.load()
     return [part.n_classes, len(part.y_train), len(part.y_test), part.X_train.shape[1]]
 
 
 def finding(values: dict[str, Any], size: str) -> FigureFinding:
-    """Return the finding; News 20, which is made anew, is not the paper's data."""
+    """Return the finding; News 20, which is rebuilt, is not the paper's data."""
     cells = {
         f"{data}: {column}": float(abs(ours - theirs))
         for data, numbers in values.items()
@@ -45,7 +45,7 @@ def finding(values: dict[str, Any], size: str) -> FigureFinding:
         for column, ours, theirs in zip(COLUMNS, numbers, PRINTED[data], strict=True)
     }
     same = sum(a == b for a, b in zip(values[NEWS], PRINTED[NEWS], strict=True))
-    told = f"{same} of {len(COLUMNS)} numbers of a News 20 made anew are the printed ones"
+    told = f"{same} of {len(COLUMNS)} numbers of a rebuilt News 20 are the printed ones"
     if not cells:
         return replace(nothing_to_compute(), measured=told)
     one = Tried(Reading("", source="LP15 Table 1"), cells)
@@ -63,6 +63,6 @@ def plot(study: Study) -> list[Path]:
         title="LP15 Table 1: the data sets" + (" (digits alone)" * (study.size == "quick")),
         shows=f"Ours (the paper's, difference). {missing(lacking)}",
         settings="word counts as stored.",
-        agreement="News 20 is made anew from the raw messages.",
+        agreement="News 20 is rebuilt from the raw messages.",
     )
     return study.save_table(Table(["data", *COLUMNS], rows), caption)

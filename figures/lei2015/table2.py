@@ -1,7 +1,7 @@
 """LP15 Table 2, News 20: test accuracy of Crammer and Singer's machine and the lp-norm one.
 
-Each repetition cuts all rows anew at random; C, and p where more than one is tried, have the best
-mean accuracy over the folds of its train part.
+Each repetition splits all rows again at random; C, and p if more than one is tried, have the best
+mean accuracy over the folds of its training part.
 """
 
 import math
@@ -80,13 +80,13 @@ def name(source: str, p: float, repetition: int, fold: int | str) -> str:
 def repetition_path(
     data: DataName, p: float, repetition: int, fold: int | str, protocol: Protocol
 ) -> list[dict[str, Any]]:
-    """The path of one fold of one random cut; as accuracy_path."""
+    """Return the path of one fold of one random split, as accuracy_path does."""
     machine = ("ascent", None) if p == 2.0 else ("direct", fwlab.LpNorm(p))
     return accuracy_path(recut(data, repetition), fwlab.MaxHinge(), 0.0, fold, protocol, *machine)
 
 
 def recut(data: DataName, seed: int) -> fwlab.datasets.Dataset:
-    """All rows in a random order, cut where the data set is."""
+    """Return all rows in random order, split into parts of the same sizes."""
     given = data.load()
     stack = scipy.sparse.vstack if scipy.sparse.issparse(given.X_train) else np.vstack
     X, y = stack([given.X_train, given.X_test]), np.append(given.y_train, given.y_test)
@@ -121,7 +121,7 @@ def plot(study: Study) -> list[Path]:
 def finding(values: dict[str, Any], size: str) -> FigureFinding:
     """Return the finding, from the accuracies and the gains.
 
-    A distance is in units of what is allowed: two deviations of a repetition for an accuracy, half
+    A distance is in units of the allowed one: two deviations of a repetition for an accuracy, half
     the width of the interval of the difference for a gain.
     """
     cells, told = {}, []
@@ -145,7 +145,7 @@ def finding(values: dict[str, Any], size: str) -> FigureFinding:
 
 
 def largest_told(values: dict[str, Any], source: str, size: str) -> str:
-    """Return the best test accuracy of all p and C, beside the printed one of the lp-norm."""
+    """Return a sentence with the best test accuracy of all p and C, and the printed accuracy."""
     means = {}
     for p in PS[size]:
         paths = [values[name(source, p, r, "test")] for r in range(REPETITIONS[size])]
@@ -180,7 +180,7 @@ ChosenEntries = list[tuple[float, dict[str, Any]]]
 
 
 def choose(values: dict[str, Any], size: str, source: str, ps: tuple[float, ...]) -> ChosenEntries:
-    """For every repetition p and the test entry of the p and C that are best over the folds."""
+    """Return p and the test entry for the best p and C over the folds, for every repetition."""
     chosen = []
     for repetition in range(REPETITIONS[size]):
         best: tuple[float, float, dict[str, Any]] = (-1.0, 0.0, {})
@@ -195,13 +195,13 @@ def choose(values: dict[str, Any], size: str, source: str, ps: tuple[float, ...]
 
 
 def summary(chosen: ChosenEntries) -> tuple[float, float]:
-    """Mean and deviation of the test accuracies, per cent."""
+    """Return mean and deviation of the test accuracies, per cent."""
     accuracies = [100 * entry["accuracy"][0] for _, entry in chosen]
     return float(np.mean(accuracies)), float(np.std(accuracies, ddof=1))
 
 
 def capped(chosen: ChosenEntries, size: str) -> int:
-    """How many of the chosen fits met their cap."""
+    """Return how many of the chosen fits reached their iteration limit."""
     return sum(entry["gap"] > PROTOCOLS[size].tol for _, entry in chosen)
 
 
@@ -218,12 +218,12 @@ def caption(size: str, chosen: dict[tuple[str, str], ChosenEntries]) -> Caption:
             + f" {missing(lacking)}"
         ),
         settings=(
-            f"word counts, unit rows; {REPETITIONS[size]} random cuts (seeds 0, 1, ..); "
+            f"word counts, unit rows; {REPETITIONS[size]} random splits (seeds 0, 1, ..); "
             f"{protocol.n_folds} folds, {len(protocol.held_out)} held out in turn; C (of a sum of "
             f"losses) in {protocol.Cs}; p in {PS[size]}; `ascent` for p = 2 and `direct` to a gap "
             f"of {protocol.tol:g} or {protocol.max_iter} iterations; chosen (p, C): {picked}."
         ),
         agreement=(
-            "News 20 is made anew from the raw messages and its near duplicates are cut at random."
+            "News 20 is rebuilt from the raw messages, and its near duplicates are split at random."
         ),
     )

@@ -16,13 +16,13 @@ def data_name(size: str) -> str:
 
 
 def rows(size: str) -> str:
-    """Return what a finding calls the data."""
+    """Return the description of the data in a finding."""
     count = fits.FASHION_ROWS.get(size)
     return data_name(size) if count is None else f"{count} rows of {data_name(size)}"
 
 
 def cells(size: str) -> list[Cell]:
-    """Return the cells of all fits; the Gaussian kernel has SIGMA alone."""
+    """Return the cells of all fits; the Gaussian kernel has only the width SIGMA."""
     return fits.cells(data_name(size), size, (SIGMA,))
 
 
@@ -34,5 +34,5 @@ def chosen(
 
 
 def settings(values: dict[str, Any], size: str) -> str:
-    """Return what a caption says of the fits."""
+    """Return the description of the fits in a caption."""
     return f"sigma = {SIGMA}; {fits.shown_settings(values, size)}"

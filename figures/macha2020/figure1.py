@@ -36,7 +36,7 @@ def finding(values: dict[str, Any], size: str) -> FigureFinding:
 
 
 def plot(study: Study) -> list[Path]:
-    """A row a preprocessing, a column a kernel."""
+    """Draw one row of panels per preprocessing, and one column per kernel."""
     values = study.values
     figure = new_figure(7.0)
     axes = figure.subplots(len(PREPROCESSING), len(KERNELS), sharex=True, sharey=True)
@@ -48,7 +48,7 @@ def plot(study: Study) -> list[Path]:
                 fit = fashion.chosen(values, study.size, preprocessing, machine, kernel)
                 found = fit["curve"]
                 places = np.linspace(0, len(found["recall"]) - 1, 6).astype(int)
-                # the first lines are wider: those below others still show
+                # the first lines are wider, so they are visible below others
                 wide = 3.4 - 0.45 * index
                 style = {**series(index), "markevery": places.tolist(), "linewidth": wide}
                 ax.plot(found["recall"], found["precision"], **style, label=machine)
@@ -63,7 +63,7 @@ def plot(study: Study) -> list[Path]:
 
 
 def title_of(values: dict[str, Any], size: str) -> str:
-    """Return for how many machines the Gaussian kernel is better, with each preprocessing."""
+    """Return a title: for how many machines the Gaussian kernel is better, by preprocessing."""
     counts = []
     for preprocessing in PREPROCESSING:
         linear, rbf = (
@@ -105,5 +105,5 @@ def caption(values: dict[str, Any], size: str) -> Caption:
 
 
 def area(fit: dict[str, Any]) -> float:
-    """Area under the precision-recall curve, by trapezoids from the first recall on."""
+    """Return the area under the precision-recall curve, by trapezoids from the first recall on."""
     return float(np.trapezoid(fit["curve"]["precision"], fit["curve"]["recall"]))

@@ -44,7 +44,7 @@ def overlaps(values: dict[str, Any], size: str, preprocessing: str) -> dict[str,
 
 
 def plot(study: Study) -> list[Path]:
-    """One figure a preprocessing: one row per machine, one column per kernel."""
+    """Draw one figure per preprocessing, with one row per machine and one column per kernel."""
     values, size = study.values, study.size
     files = []
     for preprocessing in PREPROCESSING:
@@ -80,7 +80,7 @@ def draw(ax: Any, density: dict[str, Any]) -> None:
 
 
 def overlap(density: dict[str, Any]) -> float:
-    """The area below both densities: 0 for classes apart, 1 for equal ones."""
+    """Return the area below both densities: 0 for separate classes, 1 for equal ones."""
     least = np.minimum(density["positive"], density["negative"])
     return float(np.trapezoid(least, density["score"]))
 

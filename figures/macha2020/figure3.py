@@ -1,7 +1,7 @@
 """M20 Figure 3: primal and dual of TopPush, TopPushK and Pat&Mat on Ionosphere, by three methods.
 
 M20 compares its pairwise ascent on the dual with a gradient method on the primal, and sees "a
-little gap" of Pat&Mat. Here every method shows both values of its own point, and the gap.
+little gap" of Pat&Mat. Here both values at each method's point are shown, and the gap.
 """
 
 from pathlib import Path
@@ -32,7 +32,7 @@ DATA = {size: (DataName("ionosphere"), 1) for size in ("standard", "full")}
 DATA["quick"] = (DataName("digits", "unit", rows=100), 0)
 COLUMNS = ("iteration", "primal", "dual", "gap")
 POINTS = 400
-# a relative gap that nobody sees in a figure
+# a relative gap that is invisible in a figure
 CLOSED = 1e-3
 SECONDS = {"quick": 3, "standard": 15, "full": 120}
 
@@ -50,7 +50,7 @@ def cells(size: str) -> list[Cell]:
 def solved(
     data: DataName, positive: int, objective: Any, method: str, max_iter: int
 ) -> dict[str, Any]:
-    """One run: the best primal, dual and relative gap so far, thinned evenly in log(iteration)."""
+    """Return a run: the best primal, dual and gap so far, thinned evenly in log(iteration)."""
     part = data.load()
     most = min(max_iter, LOOPS // len(part.y_train)) if method == "pairwise" else max_iter
     y = (part.y_train == positive).astype(int)
@@ -69,7 +69,7 @@ def solved(
 
 
 def finding(values: dict[str, Any], size: str) -> FigureFinding:
-    """Return the finding: primal and dual meet for TopPush and TopPushK, not for Pat&Mat."""
+    """Return the finding: primal and dual meet for TopPush and TopPushK but not for Pat&Mat."""
     cells, told = {}, []
     for name in OBJECTIVES:
         gap = min(values[f"{name}|{method}"]["gap"][-1] for method in METHODS)
@@ -111,7 +111,7 @@ def plot(study: Study) -> list[Path]:
 
 
 def draw(bounds: Any, gaps: Any, value: dict[str, Any], method: str) -> None:
-    """The lines of one run."""
+    """Draw the lines of one run."""
     seen, style = np.array(value["iteration"]), series(METHODS.index(method))
     every = marked(seen)
     for bound, marker in (("primal", "v"), ("dual", "^")):

@@ -1,7 +1,7 @@
 """Data, machines and fits of M20's Figures 1 and 2 and Tables 2 and 3.
 
-The validation part chooses C and sigma. M20 states no preprocessing: everything is done raw (pixels
-in [0, 1]) and standardised.
+The validation part chooses C and sigma. M20 states no preprocessing: all fits are made with raw
+(pixels in [0, 1]) and standardised features.
 """
 
 from collections.abc import Callable
@@ -28,11 +28,11 @@ SETS = {
 POSITIVE = {"fashion_mnist": 0, "digits": 8}  # the others: class 1
 DIGITS = "digits, class 8"
 LOOPS = 20_000  # of Algorithm 3.1, by M20 4.2
-# rows whose linear kernel matrix is computed once, not two columns in every loop
+# up to this number of rows the kernel matrix is computed once, not two columns per loop
 MOST_STORED = 10_000
 PREPROCESSING = {"raw": None, "standardised": "standard"}
 BY_LOOPS = f"raw, {LOOPS} loops"
-# M20 4.3 describes the data and names no scaling
+# M20 4.3 describes the data and mentions no scaling
 SOURCES = {"raw": "M20 4.3, the data", "standardised": ""}
 READINGS = {
     name: Reading(f"{name} features", {"preprocessing": name}, source)
@@ -50,21 +50,21 @@ KERNELS: dict[str, tuple[float | None, ...]] = {"linear": (None,), "rbf": (0.01,
 CS = (0.1, 1.0, 10.0)
 TOL = 1e-4  # of max(|primal|, |dual|)
 MAX_ITER = 300
-# rows of each part of Fashion-MNIST that are read; a sixth of the training rows validate
+# rows read of each part of Fashion-MNIST; a sixth of the training rows is for validation
 FASHION_ROWS = {"standard": 2400, "full": None}
 POINTS = 200
 
 
 @dataclass(frozen=True)
 class Part:
-    """Rows X (n, d) and which of them are positive (n,)."""
+    """Rows X (n, d), and whether each is positive (n,)."""
 
     X: Any
     positive: np.ndarray
 
 
 def source(name: str, preprocessing: str, size: str) -> DataName:
-    """The data set of a size: digits in the quick one, Fashion-MNIST in part in the standard."""
+    """Return the data set of a size: digits if quick, a part of Fashion-MNIST if standard."""
     normalize = PREPROCESSING[preprocessing]
     if size == "quick":
         return DataName("digits", normalize, rows=180)
@@ -79,8 +79,8 @@ def names(size: str) -> list[str]:
 def parts(data: DataName) -> dict[str, Part]:
     """Return the training, validation and test part.
 
-    If a set has no validation part, a sixth of its training rows is one, stratified, seed 0: 10 000
-    of the 60 000 of Fashion-MNIST, as in M20.
+    If a set has no validation part, a sixth of its training rows is used, stratified, seed 0: 10
+    000 of the 60 000 of Fashion-MNIST, as in M20.
     """
     whole = data.load()
     positive = POSITIVE.get(data.name, 1)
@@ -107,8 +107,10 @@ def fit(
     max_iter: int,
     curves: bool,
 ) -> dict[str, Any]:
-    """One machine: its certificate, and precisions on the validation and the test part; with
-    curves=True also what Figures 1 and 2 draw of the test scores."""
+    """Return a machine's certificate, and its precisions on the validation and the test part.
+
+    With curves=True the result also has the curves of the test scores that Figures 1 and 2 draw.
+    """
     found = parts(data)
     train = found["train"]
     result = ranking.solve(
@@ -168,12 +170,12 @@ def judged(result: ranking.Result, found: dict[str, Part], curves: bool) -> dict
 
 
 def precisions(positive: np.ndarray, scores: np.ndarray) -> list[float]:
-    """Percent, at the recalls of Table 3."""
+    """Return the precisions in percent, at the recalls of Table 3."""
     return [100 * precision_at_recall(positive, scores, recall) for recall in RECALLS]
 
 
 def curve(positive: np.ndarray, scores: np.ndarray) -> dict[str, Any]:
-    """Precision and recall at thresholds that are scores of positives, highest first, thinned."""
+    """Return precision and recall with the positives' scores as thresholds, highest first."""
     thresholds = np.sort(scores[positive])[::-1]
     places = np.unique(np.linspace(0, len(thresholds) - 1, POINTS).round().astype(int))
     thresholds = thresholds[places]
@@ -183,8 +185,11 @@ def curve(positive: np.ndarray, scores: np.ndarray) -> dict[str, Any]:
 
 
 def densities(positive: np.ndarray, scores: np.ndarray) -> dict[str, Any]:
-    """Gaussian kernel density estimates (Scott's rule) of both classes, and the top 5% quantile of
-    all scores. Nothing is estimated of a class whose scores are all equal."""
+    """Return kernel density estimates of both classes, and the top 5% quantile of all scores.
+
+    The kernel is Gaussian, its width follows Scott's rule. A class whose scores are all equal has
+    no estimate.
+    """
     margin = 0.08 * np.ptp(scores)
     grid = np.linspace(scores.min() - margin, scores.max() + margin, POINTS)
     found = {"score": grid, "top": float(np.quantile(scores, 0.95))}
@@ -194,7 +199,7 @@ def densities(positive: np.ndarray, scores: np.ndarray) -> dict[str, Any]:
 
 
 def cells(name: str, size: str, sigmas: tuple[float, ...] | None = None) -> list[Cell]:
-    """Return all fits on one data set; the Gaussian kernel has all sigmas of the grid if None."""
+    """Return all fits on one data set; if None, the Gaussian kernel has all sigmas of the grid."""
     settings = {"tol": TOL, "max_iter": MAX_ITER, "curves": name in (FASHION, DIGITS)}
     return [
         cell
@@ -218,7 +223,7 @@ def grid_cells(
     settings: dict[str, Any],
     sigmas: tuple[float, ...] | None = None,
 ) -> list[Cell]:
-    """Return a cell for each entry of the grid; `label` stands for its features in its name."""
+    """Return a cell for each entry of the grid; in its name `label` denotes the features."""
     data = source(name, preprocessing, size)
     found = []
     for machine, kernel, sigma, C in grid(size):
@@ -231,7 +236,7 @@ def grid_cells(
 
 
 def grid(size: str) -> list[tuple[str, str, float | None, float]]:
-    """Machine, kernel, sigma and C of every fit; a single C in the quick size."""
+    """Return machine, kernel, sigma and C of every fit; the quick size has a single C."""
     Cs = CS[1:2] if size == "quick" else CS
     return [
         (machine, kernel, sigma, C)
@@ -250,7 +255,7 @@ def cell_name(
 
 
 def costs(name: str) -> float:
-    """Expected seconds of a fit, in the standard size."""
+    """Return the expected seconds of a fit, in the standard size."""
     return {"Ionosphere": 0.05, "RedWineQuality": 0.3, FASHION: 4.0}.get(name, 2.0)
 
 
@@ -263,8 +268,10 @@ def chosen(
     size: str,
     sigmas: tuple[float, ...] | None = None,
 ) -> dict[str, Any]:
-    """The fit whose precisions on the validation part have the largest mean over all recalls; the
-    first of the grid at a tie."""
+    """Return the fit with the largest mean validation precision over all recalls.
+
+    At a tie it is the first one in the grid.
+    """
     tried = [
         values[cell_name(name, preprocessing, m, k, sigma, C)]
         for m, k, sigma, C in grid(size)
@@ -274,7 +281,7 @@ def chosen(
 
 
 def shown_settings(values: dict[str, Any], size: str) -> str:
-    """Solver, certificates and grid of the fits, for captions."""
+    """Return a caption's description of the solver, certificates and grid of the fits."""
     solved = [value for name, value in values.items() if BY_LOOPS not in name]
     worst = max(value["gap"] for value in solved)
     capped = sum(value["status"] != "CONVERGED" for value in solved)
@@ -283,7 +290,8 @@ def shown_settings(values: dict[str, Any], size: str) -> str:
         f"method to a gap of {TOL:g} of the objective or {MAX_ITER} iterations, in place of the "
         f"paper's {LOOPS} repeat loops; {capped} of {len(solved)} fits met the cap, the largest "
         f"certified relative gap is {worst:.1e}; C (and sigma) by the mean validation precision "
-        "over the six recalls (the paper does not say by what). Features raw (pixels in [0, 1]) "
+        "over the six recalls (the paper does not state the criterion). Features raw "
+        "(pixels in [0, 1]) "
         "and standardised, with means and deviations of the training part, side by side: the paper "
         "states no preprocessing."
     )

@@ -1,6 +1,6 @@
 """Printed numbers of Macha et al. (2020): Tables 1, 2 and 3."""
 
-# exponents of (n, d) in the bounds of Table 1, for a stored and for no stored kernel matrix
+# exponents of (n, d) in the bounds of Table 1, with and without a stored kernel matrix
 TABLE_1 = {
     "stored": {"evaluation of one step": (0, 0), "update of s": (1, 0), "total": (1, 0)},
     "not stored": {"evaluation of one step": (0, 1), "update of s": (1, 1), "total": (1, 1)},

@@ -2,16 +2,13 @@
 
 The program (ClassificationOnTop_nonlinear.jl, commit b47a009, src/PatMat.jl and src/projections.jl)
 draws alpha and beta uniformly, sets delta by M20 (32) from this beta, and then projects alpha and
-beta to equal sums. By Theorem C.1 a loop moves the square of delta with the squares of beta, so
-that
+beta to equal sums. By Theorem C.1 a loop changes the square of delta together with the squares of
+beta, so that offset = delta^2 - curvature / (2 n tau) sum_j beta_j^2
 
-    offset = delta^2 - curvature / (2 n tau) sum_j beta_j^2
-
-keeps its first value. (32) wants 0. The loops therefore rest where the gap is not 0, as in
-Figure 3; with a negative offset delta can even end at 0, where the dual is -inf. From the same
-point, with delta set by (32) again, they reach the optimum.
-
-With PatMat(over="all") the problem is the program's, too.
+keeps its first value. By (32) it should be 0. The loops therefore stop where the gap is not 0, as
+in Figure 3; with a negative offset delta can even end at 0, where the dual is -inf. From the same
+point, with delta set by (32) again, they reach the optimum. With PatMat(over="all") the problem is
+also the program's.
 """
 
 import numpy as np
@@ -26,7 +23,7 @@ LEAST_DELTA = 1e-4  # of the program's projection
 
 
 def first_point(problem: Problem, rng: np.random.Generator) -> Point:
-    """Return the program's start, whose delta belongs to beta before its projection."""
+    """Return the program's start, whose delta is computed from beta before the projection."""
     drawn = rng.random(problem.n_positive), rng.random(problem.n_counted)
     delta = max(delta_by_32(problem, drawn[1]), LEAST_DELTA)
     return Point(*with_equal_sums(*drawn), delta)
@@ -46,7 +43,7 @@ def delta_by_32(problem: Problem, beta: Floats) -> float:
 def with_equal_sums(alpha: Floats, beta: Floats) -> tuple[Floats, Floats]:
     """Return the nearest non-negative alpha and beta with equal sums, for non-negative ones.
 
-    They are (alpha - shift)_+ and (beta + shift)_+, whose sums meet at one shift.
+    They are (alpha - shift)_+ and (beta + shift)_+, whose sums are equal at exactly one shift.
     """
 
     def excess(shift: float) -> float:
@@ -65,7 +62,7 @@ def offset_of(problem: Problem, point: Point) -> float:
 def after_loops(
     problem: Problem, point: Point, loops: int, rng: np.random.Generator, offset: float
 ) -> Point:
-    """Return the point after repeat loops, each of which leaves delta at this offset."""
+    """Return the point after repeat loops, each of which keeps this offset of delta."""
     state = State(problem, Point(point.alpha, point.beta, point.delta), rng)
     workspace = Pairwise().start(state)
     for k in rng.integers(0, len(workspace.z), loops):
@@ -84,7 +81,7 @@ def relative_gap(problem: Problem, point: Point) -> float:
 
 
 def gaps(problem: Problem, loops: int, rng: np.random.Generator) -> dict[str, float]:
-    """Return relative gaps after loops as in the program, and after more with delta set again."""
+    """Return relative gaps after loops as in the program, and after more loops with delta reset."""
     start = first_point(problem, rng)
     stuck = after_loops(problem, start, loops, rng, offset_of(problem, start))
     again = Point(stuck.alpha, stuck.beta, delta_by_32(problem, stuck.beta))

@@ -1,7 +1,6 @@
 """M20 Table 1: measured exponents of a repeat loop of Algorithm 3.1, beside the stated ones.
 
-With the kernel matrix stored and with columns computed when they are needed, n and d growing one
-after the other.
+The kernel matrix is stored, or its columns are computed when needed; n and d grow separately.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""M20 Table 2: sizes and shares of positives of the data sets, ours beside theirs."""
+"""M20 Table 2: sizes and shares of positives of the data sets, ours and the paper's."""
 
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ SECONDS = {"quick": 1, "standard": 15, "full": 15}
 
 
 def sizes(data: DataName) -> dict[str, Any]:
-    """Features, and (rows, percentage of positives) of each part."""
+    """Return the features, and (rows, percentage of positives) of each part."""
     found = macha.parts(data)
     return {
         "d": found["train"].X.shape[1],
@@ -27,7 +27,7 @@ def sizes(data: DataName) -> dict[str, Any]:
 
 
 def cells(size: str) -> list[Cell]:
-    """The whole sets in both larger sizes."""
+    """Return the cells: the whole sets in both larger sizes."""
     whole = size if size == "quick" else "full"
     return [
         Cell(name, sizes, {"data": macha.source(name, "raw", whole)}) for name in macha.names(size)
@@ -72,7 +72,8 @@ def _caption(size: str) -> Caption:
         title="M20 Table 2: the data sets" + (" (digits alone)" if size == "quick" else ""),
         shows="Features, rows and positives of each part, ours (the paper's, difference).",
         settings=(
-            "the UCI sets are cut 50/25/25 and stratified, seed 0; 10000 rows of Fashion-MNIST's "
-            "training part, stratified, seed 0, validate."
+            "the UCI sets are split 50/25/25 and stratified, seed 0; 10000 rows of "
+            "Fashion-MNIST's training part, stratified, seed 0, are the validation "
+            "part."
         ),
     )

@@ -1,7 +1,7 @@
 """M20 Table 3: precision at six recalls, mean over the data sets, of six machines, two kernels.
 
-M20 lets Algorithm 3.1 run for 20000 repeat loops and names no scaling of the features. The fits are
-made so on raw features, and to the optimum on raw and on standardised ones.
+M20 runs Algorithm 3.1 for 20000 repeat loops and mentions no scaling of the features. Here fits are
+made in that way on raw features, and to the optimum on raw and standardised ones.
 """
 
 from pathlib import Path
@@ -20,13 +20,13 @@ from figures.macha2020.fits import BY_LOOPS, KERNELS, MACHINES
 from figures.macha2020.printed import RECALLS, TABLE_2, TABLE_3
 from fwlab.experiments import Cell
 
-# features and training, as the cells name them
+# features and training, as in the names of cells
 READINGS = {
     BY_LOOPS: Reading(f"raw features, {macha.LOOPS} loops", source="M20 4.2, 4.3"),
     "raw": Reading("raw features, to the optimum"),
     "standardised": Reading("standardised features, to the optimum"),
 }
-# the machines that choose among them
+# the machines that choose among these readings
 CHOOSING = ("TopPush", "TopPushK, K = 10", "Pat&Mat, tau = 0.05")
 SECONDS = {"quick": 12, "standard": 520, "full": 90 * 3600}
 
@@ -44,7 +44,7 @@ Means = dict[tuple[str, str, str], np.ndarray]
 
 
 def means(values: dict[str, Any], size: str) -> Means:
-    """{(preprocessing, kernel, machine): mean test precisions (6,) over the data sets}."""
+    """Return {(preprocessing, kernel, machine): mean test precisions (6,) over the data sets}."""
     return {
         (preprocessing, kernel, machine): np.mean(
             [
@@ -62,7 +62,8 @@ def means(values: dict[str, Any], size: str) -> Means:
 def finding(values: dict[str, Any], size: str) -> FigureFinding:
     """Return the finding: three machines choose features and training, the others confirm them.
 
-    A distance is in units of two deviations of the difference of two random cuts of the sets.
+    A distance is in units of two deviations of the difference between two random splits of the
+    sets.
     """
     found = means(values, size)
     tried, told = [], []
@@ -79,14 +80,14 @@ def finding(values: dict[str, Any], size: str) -> FigureFinding:
                 near += sum(d <= 1 for d in far)
             told.append(f"{reading.name}, {kernel} {near} of {len(MACHINES) * len(RECALLS)}")
         tried.append(Tried(reading, *parts))
-    what = "precisions within two deviations of a random cut"
+    what = "precisions within two deviations of a random split"
     because = f"near are {'; '.join(told)}"
     claims = ("M20-table3-gauss", "M20-table3-recall")
     return judge(tried, 1.0, what, because, claims)
 
 
 def distances(ours: np.ndarray, printed: np.ndarray) -> list[float]:
-    """Return the distances at RECALLS; both tables have a cut of their own."""
+    """Return the distances at RECALLS; each of the two tables has its own split."""
     far = np.abs(ours - printed) / (2 * np.sqrt(2) * deviation(printed))
     return [float(d) for d in far]
 
@@ -103,7 +104,7 @@ def deviation(printed: np.ndarray) -> np.ndarray:
 
 
 def plot(study: Study) -> list[Path]:
-    """The means, and a part with each data set by itself."""
+    """Save the means, and a part with each data set."""
     values, size = study.values, study.size
     found = means(values, size)
     rows: list[list[Entry]] = []
@@ -140,7 +141,7 @@ def by_set(values: dict[str, Any], size: str) -> list[list[Entry]]:
 
 
 def observations(found: Means, preprocessing: str) -> str:
-    """M20's three sentences on the table, counted on ours."""
+    """Return M20's three statements about the table, counted in ours."""
     gauss, linear = (
         np.array([found[preprocessing, kernel, machine] for machine in MACHINES])
         for kernel in ("rbf", "linear")
@@ -157,7 +158,7 @@ def observations(found: Means, preprocessing: str) -> str:
 
 
 def shown_loops(values: dict[str, Any]) -> str:
-    """Return what a caption says of the fits by repeat loops."""
+    """Return the description of the fits by repeat loops in a caption."""
     gaps = {
         kernel: [v["gap"] for name, v in values.items() if BY_LOOPS in name and kernel in name]
         for kernel in KERNELS
@@ -176,8 +177,8 @@ def caption(values: dict[str, Any], found: Means, size: str) -> Caption:
         title=f"M20 Table 3: precision in percent at levels of recall, {where}",
         shows=(
             "Mean over the data sets of the test precision at the highest threshold that reaches "
-            "the recall, ours (the paper's, difference); one cut of each set. The part by_set has "
-            "each data set by itself."
+            "the recall, ours (the paper's, difference); each set is split once. The "
+            "part by_set has each data set separately."
         ),
         settings=(
             f"sigma in {KERNELS['rbf']}; {macha.shown_settings(values, size)} {shown_loops(values)}"

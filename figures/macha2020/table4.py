@@ -1,8 +1,8 @@
 """M20 Table 4: milliseconds per repeat loop of Algorithm 3.1, and seconds per candidate.
 
-The kernel matrix is stored. That of Fashion-MNIST is not: a loop computes two columns, which M20
-read from a file, and its candidates are timed without them. An iteration of the other methods
-stands beside.
+The kernel matrix is stored, except for Fashion-MNIST: there a loop computes two columns, which M20
+read from a file, and candidates are timed without them. The table also has an iteration of the
+other methods.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ OBJECTIVES = {
     "TopPushK": ranking.TopPushK(5),
     "Pat&Mat": ranking.PatMat(0.05),
 }
-# milliseconds a loop, in the order of OBJECTIVES
+# milliseconds per loop, in the order of OBJECTIVES
 PRINTED = {
     "ionosphere": (0.04, 0.03, 0.03),
     "spambase": (0.56, 0.49, 0.50),
@@ -42,16 +42,15 @@ PRINTED = {
 }
 PRINTED_CANDIDATE = (1.7e-7, 3.1e-7)
 LARGE = "fashion_mnist"
-# of what a power leaves: a line that leaves no more to rounding describes the times as well
+# a line fits as well as a power if its residual is at most this multiple of the power's
 ROUNDING = 1e-9
-# two printed times that differ by a smaller factor have no order
+# printed times that differ by a smaller factor count as unordered
 APART = 1.5
 ROWS = 50_000
 QUICK = {"digits": DataName("digits", "unit", rows=100)}
 SETS = {name: DataName(name, "standard") for name in PRINTED if name != LARGE}
 SETS[LARGE] = DataName(LARGE, "unit", rows=ROWS)
-POSITIVE = {"digits": 0, LARGE: 0}  # the others: class 1
-# loops in a repeat, repeats
+POSITIVE = {"digits": 0, LARGE: 0}  # the others: class 1 loops per repeat, and repeats
 LOOPS = {"quick": (20, 3), "standard": (1000, 20), "full": (1000, 20)}
 FEW = (10, 5)  # of Fashion-MNIST
 SECONDS = {"quick": 2, "standard": 90, "full": 90}
@@ -93,11 +92,11 @@ def times(
 
 
 def finding(values: dict[str, Any], size: str) -> FigureFinding:
-    """Return the finding, from what does not depend on the machine: orders and growths.
+    """Return the finding, from quantities that do not depend on the machine: orders and growths.
 
-    A loop grows linearly if a constant plus a multiple of n describes its times at least as well as
-    a power of n does, and the multiple is most of the time on the largest set. A slope of the
-    logarithms alone would take the constant part of a loop for slower growth.
+    A loop grows linearly if a constant plus a multiple of n fits its times at least as well as a
+    power of n does, and the multiple is most of the time on the largest set. A slope of the
+    logarithms alone would mistake the constant part of a loop for slower growth.
     """
     cells, told = {}, []
     for place, label in enumerate(OBJECTIVES):
@@ -118,14 +117,14 @@ def finding(values: dict[str, Any], size: str) -> FigureFinding:
     one = Tried(Reading("", source="M20 Tables 1 and 4"), cells)
     because = (
         "our times of a loop with a stored kernel matrix, as a constant plus a multiple of n and "
-        f"as a power of n, and what each leaves of them: {'; '.join(told)}"
+        f"as a power of n, and the residual of each: {'; '.join(told)}"
     )
     claims = ("M20-table4", "M20-table4-linear", "M20-table4-counted")
     return judge([one], 0.0, "orders of the data sets and growths as printed", because, claims)
 
 
 def in_order(times: Mapping[str, float], printed: Mapping[str, float]) -> bool:
-    """Return whether the times have the order of printed ones that are clearly apart."""
+    """Return whether the times are in the order of the printed ones, where these clearly differ."""
     return all(
         times[slow] > times[fast]
         for slow, fast in permutations(printed, 2)
@@ -155,15 +154,15 @@ def caption(rows: list[list[Entry]], values: dict[str, Any]) -> Caption:
     low, high = PRINTED_CANDIDATE
     loops = [entry for line in rows for entry in line[3:4] if isinstance(entry, Compared)]
     ratios = [entry.ours / entry.printed for entry in loops if entry.ours and entry.printed]
-    told = "No printed number has one of ours beside it."
+    told = "No printed number can be compared with one of ours."
     if ratios:
         told = f"A loop takes {min(ratios):.2f} to {max(ratios):.2f} times the printed time."
     return Caption(
         title="M20 Table 4: the time of a repeat loop",
         shows=(
-            "Mean and standard deviation of CPU milliseconds a loop over batches of loops; seconds "
-            "a candidate; milliseconds an iteration of the other methods. The paper's numbers are "
-            "of another machine."
+            "Mean and standard deviation of CPU milliseconds per loop over batches "
+            "of loops; seconds per candidate; milliseconds per iteration of the "
+            "other methods. The paper's numbers were measured on a different machine."
         ),
         settings=(
             "linear kernel, C = 1, quadratic surrogate, K = 5, tau = 0.05, one thread; rows "

@@ -1,8 +1,8 @@
-"""Why all blocks share a bent path: two simpler rules for one step of all blocks, and their end.
+"""Why all blocks share a bent path: where two simpler rules for one step of all blocks end.
 
-Away and pairwise directions with one active set a sample, on digits. A common step that respects
-every bound is held by the smallest weight of any block; directions scaled by their own bounds
-stall, because small weights shrink and never reach 0; the bent path cuts each block at its bound.
+Away and pairwise directions with one active set per sample, on digits. A common step that respects
+every bound is limited by the smallest weight of any block. Directions scaled by their own bounds
+stall, because small weights shrink and never reach 0. The bent path stops each block at its bound.
 """
 
 from pathlib import Path
@@ -42,7 +42,7 @@ def digits() -> fwlab.Problem:
 
 
 def certificates(data: DataName, iterations: int, pairwise: bool, rule: str) -> dict[str, Any]:
-    """Gap, relative dual error and atoms a sample after some of the iterations."""
+    """Return gap, relative dual error and atoms per sample after some of the iterations."""
     problem = digits()
     best = fwlab.solve(problem, "ascent", tol=1e-9, max_iter=5000).dual
     seen = np.unique(np.geomspace(1, iterations, CHECKPOINTS).astype(int))
@@ -58,7 +58,7 @@ def certificates(data: DataName, iterations: int, pairwise: bool, rule: str) -> 
 def solve(
     problem: fwlab.Problem, rule: str, method: BentPath, seen: set[int]
 ) -> tuple[list[Any], list[int]]:
-    """Certificates and numbers of atoms after some of the iterations, from A = 0 on."""
+    """Return certificates and numbers of atoms after some of the iterations, starting at A = 0."""
     A = np.zeros((problem.n_samples, problem.n_classes))
     state = State(problem, A, np.random.default_rng(0), method.needs(problem))
     sets = method.start(state)
@@ -76,7 +76,7 @@ def solve(
 
 
 def take_step(state: State, path: Directions, rule: str) -> np.ndarray:
-    """How far each block moves along its direction, (n,)."""
+    """Return how far each block moves along its direction, (n,)."""
     problem, limits = state.problem, path.limits
     if rule == "bent path":
         return np.minimum(follow_bent_path(state, path), limits)
@@ -92,7 +92,7 @@ def take_step(state: State, path: Directions, rule: str) -> np.ndarray:
 
 
 def plot(study: Study) -> list[Path]:
-    """Gap, dual error and atoms against iterations."""
+    """Draw gap, dual error and atoms against iterations."""
     values = study.values
     rows = {
         "gap": "certified gap",
@@ -124,7 +124,7 @@ def plot(study: Study) -> list[Path]:
     gaps = ", ".join(f"{name} {value['gap'][-1]:.1e}" for name, value in values.items())
     caption = Caption(
         title="One step for all blocks: the bent path and two simpler rules, on digits",
-        shows="Certified gap, dual error and atoms held a sample, against iterations.",
+        shows="Certified gap, dual error and atoms per sample, against iterations.",
         settings=f"TopK(3), lam = 1/n, unit rows, {ITERATIONS[study.size]} iterations, no seed.",
         agreement=f"Gaps at the end: {gaps}.",
     )

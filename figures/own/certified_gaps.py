@@ -1,4 +1,4 @@
-"""Our own: the certified gap of every method on digits against seconds, in one picture."""
+"""Our own: the certified gap of every method on digits against seconds, in one figure."""
 
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,10 @@ from figures.kit.traces import trace_cells
 from fwlab.experiments import Cell, DataName
 from fwlab.text import listed
 
-# alternate and direct are methods for lp-norms, lbfgs is one for the cross-entropy
+# alternate and direct are methods for lp-norms, lbfgs is for the cross-entropy
 OTHERS = ("alternate", "direct", "lbfgs")
 METHODS = tuple(name for name in fwlab.methods() if name not in OTHERS)
-# in colour; more cannot be told apart
+# in colour; more colours could not be distinguished
 SHOWN = ("ascent", "bcpfw", "fcfw", "bcfw", "fw", "afw", "pfw", "subgradient")
 GREY = "#cccccc"
 K, TOL, POWER = 3, 1e-9, "1e-5"
@@ -42,7 +42,7 @@ def cells(size: str) -> list[Cell]:
 
 
 def plot(study: Study) -> list[Path]:
-    """Draw the smallest gap so far of each method, those of SHOWN in colour."""
+    """Draw the smallest gap so far of each method, with the methods of SHOWN in colour."""
     values = {method: study.values[f"digits|{method}"] for method in METHODS}
     figure = new_figure(6.4)
     ax = figure.add_subplot()
@@ -86,7 +86,7 @@ def for_pages(values: dict[str, Any], size: str) -> dict[str, Any]:
 def arrivals(reached: dict[str, dict[str, Any]]) -> list[list[str]]:
     """Return a row per method: seconds to each gap of POWERS, "" for a gap not reached in time.
 
-    Methods that reach smaller gaps come first, and of these the faster ones.
+    Methods that reach smaller gaps come first; of equals, the faster ones.
     """
 
     def order(method: str) -> list[float]:
@@ -106,8 +106,8 @@ def caption(values: dict[str, Any], size: str) -> Caption:
             "The smallest certified gap so far against solver seconds. A line ends at a gap of "
             f"{TOL:g} or at the time limit. {len(SHOWN)} methods are in colour, and in grey "
             f"{listed([m for m in METHODS if m not in SHOWN])}. The dotted line is a gap of "
-            f"{POWER}. newton and auto begin as ascent. The SDCA methods maximise the dual of the "
-            "pseudo top-k, another problem."
+            f"{POWER}. newton and auto start with ascent. The SDCA methods maximise "
+            f"the dual of the pseudo top-k, which is a different problem."
         ),
         settings=(
             f"TopK({K}), lam = 1/n, unit rows, gap {TOL:g} or {LIMIT[size]:g} s a run, judging "

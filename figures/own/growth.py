@@ -24,7 +24,7 @@ from figures.kit.style import legend_below, log_axes, new_figure, series, state
 from figures.kit.tables import Table
 from fwlab.experiments import Cell
 
-# the sizes in which a pass has to grow linearly
+# the sizes in which the time of a pass should grow linearly
 LINEAR = ("n", "d", "m")
 NEAR = 0.1
 PASSES = ("first", "later")
@@ -47,7 +47,7 @@ def cells(size: str) -> list[Cell]:
 
 
 def plot(study: Study) -> list[Path]:
-    """Draw a panel for each size that grows, with its last decade marked."""
+    """Draw a panel for each size that grows, and mark the last decade."""
     stored = {name: costs_by_value(study.values, name) for name in GROWING}
     figure = new_figure(6.8)
     for ax, name in zip(figure.subplots(2, 2).flat, GROWING, strict=True):
@@ -71,7 +71,7 @@ def costs_by_value(values: dict[str, Any], name: str) -> dict[int, dict[str, flo
 
 
 def draw(ax: Any, name: str, costs: dict[int, dict[str, float]]) -> None:
-    """Draw the costs against one size, with the last decade of n, d and m on grey."""
+    """Draw the costs against one size, with a grey background for the last decade of n, d and m."""
     values = list(costs)
     log_axes(ax, name)
     for axis in (ax.xaxis, ax.yaxis):
@@ -87,7 +87,7 @@ def draw(ax: Any, name: str, costs: dict[int, dict[str, float]]) -> None:
 
 
 def table_of(stored: dict[str, dict[int, dict[str, float]]]) -> Table:
-    """Return the exponents in each decade, and the changes in a row at its ends."""
+    """Return the exponents in each decade, and the changes per row at its ends."""
     rows = []
     for name, costs in stored.items():
         for places in decades(list(costs)):
@@ -106,7 +106,7 @@ def table_of(stored: dict[str, dict[int, dict[str, float]]]) -> Table:
 
 
 def changes(costs: dict[int, dict[str, float]], what: str, ends: tuple[int, int]) -> str:
-    """Return the entries of a row that a pass changes at both ends of a decade."""
+    """Return the number of entries per row that a pass changes at both ends of a decade."""
     return " to ".join(f"{costs[end][f'{what} changes']:.1f}" for end in ends)
 
 
@@ -124,8 +124,8 @@ def caption_of(stored: dict[str, dict[int, dict[str, float]]], repeats: int) -> 
             "in the table with half their 95% intervals. The last decade of n, d and m is grey: "
             "there products with X are most of a pass, and the array that grows (X with n and d, W "
             "with m) takes at least 16 MB. Below it, a part of each row's cost does not grow, and "
-            "where an array leaves a cache the time grows faster. k has no such decade: it enters "
-            "the projection and the number of changes alone."
+            "where an array leaves a cache the time grows faster. k has no such "
+            "decade, as it enters only the projection and the number of changes."
         ),
         settings=(
             f"{fixed}; lam = 1/n, unit rows, class means {SEPARATION} N(0, I), seed 0; medians "
@@ -137,7 +137,7 @@ def caption_of(stored: dict[str, dict[int, dict[str, float]]], repeats: int) -> 
 
 
 def told(stored: dict[str, dict[int, dict[str, float]]]) -> str:
-    """Return the exponents in the last decades in words, and the bounds of all decades."""
+    """Return sentences on the exponents in the last decades and their ranges over all decades."""
     decade = {name: decades(list(costs)) for name, costs in stored.items()}
     last = {name: exponents(costs, decade[name][-1]) for name, costs in stored.items()}
     parts = [

@@ -1,6 +1,6 @@
-"""Our own: the memory of a run of each method, and what projections cost as rows grow.
+"""Our own: the memory of a run of each method, and the cost of projections of growing rows.
 
-Memory is shown in arrays of A's size beyond the data, projections beside one np.partition.
+Memory is shown in arrays of A's size beyond the data, and projections beside one np.partition.
 """
 
 import tracemalloc
@@ -25,7 +25,7 @@ ALONE = True  # times are compared
 
 
 def memory(method: str, n: int, d: int, m: int) -> dict[str, float]:
-    """The peak of a short run beyond X, in arrays of A's size."""
+    """Return the peak memory of a short run beyond X, in arrays of A's size."""
     data = fwlab.datasets.synthetic(n, d, m, 0.5, rng=0, normalize="unit")
     given = fwlab.Problem(data.X_train, data.y_train, fwlab.TopK(3), 1 / n, n_classes=m)
     fwlab.solve(given, method, tol=0, max_iter=2)
@@ -39,7 +39,7 @@ def memory(method: str, n: int, d: int, m: int) -> dict[str, float]:
 
 
 def projection_times(d: int, regime: str, quick: bool, repeats: int) -> dict[str, float]:
-    """Microseconds a vector of every projection and of one np.partition."""
+    """Return the microseconds per vector of every projection and of one np.partition."""
     calls = contenders(batch(d, regime, quick), SELECTED, 1.0)
     return dict(zip(calls, microseconds(calls, repeats), strict=True))
 
@@ -71,7 +71,7 @@ def plot(study: Study) -> list[Path]:
 
 
 def draw_memory(figure: Any, values: dict[str, Any]) -> None:
-    """Draw a bar per method."""
+    """Draw one bar per method."""
     arrays = {c.split("|")[1]: v["arrays"] for c, v in values.items() if c.startswith("memory|")}
     least, most = (choose(arrays, key=arrays.__getitem__) for choose in (min, max))
     state(

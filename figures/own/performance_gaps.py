@@ -1,7 +1,7 @@
 """Our own: seconds of every method to gaps of 1e-2 .. 1e-9 on A, B, letter and News20.
 
-A and B are the synthetic sets of `datasets.synthetic`. A run that its time limit ended has no point
-below the gap that it reached.
+A and B are the synthetic sets of `datasets.synthetic`. A run that ended at its time limit has no
+point below the gap that it reached.
 """
 
 from pathlib import Path
@@ -76,7 +76,7 @@ def plot(study: Study) -> list[Path]:
 
 
 def title_of(values: dict[str, Any], name: str) -> str:
-    """Return who is first at the smallest gap that any method reached, and how many reach it."""
+    """Return which method is first at the smallest gap reached, and how many methods reach it."""
     for power in reversed(POWERS):
         times = times_to(values, name, power)
         if times:
@@ -99,7 +99,7 @@ def times_to(values: dict[str, Any], name: str, power: str) -> dict[str, float]:
 
 
 def reached(value: dict[str, Any]) -> tuple[list[float], list[float]]:
-    """The gaps 1e-2, 1e-3, .. that a run reached, and the seconds it took to each."""
+    """Return the gaps 1e-2, 1e-3, .. that a run reached, and the seconds to each."""
     found = [
         (float(power), value["reached"][power][1]) for power in POWERS if power in value["reached"]
     ]
@@ -111,8 +111,9 @@ def caption(values: dict[str, Any], names: list[str], size: str) -> Caption:
     return Caption(
         title="Time to a certified gap: every method on A and B (synthetic), letter and News20",
         shows=(
-            "Solver seconds to the first certified gap below each power of ten, from left to right "
-            "the smaller gaps; a line ends at the last power that the run reached."
+            "Solver seconds to the first certified gap below each power of ten, with "
+            "smaller gaps to the right; a line ends at the last power that the run "
+            "reached."
         ),
         settings=(
             f"TopK({K}), lam = 1/n, unit rows, gap {TOL:g} or {LIMIT[size]:g} s a run; seed 0."
@@ -122,7 +123,7 @@ def caption(values: dict[str, Any], names: list[str], size: str) -> Caption:
 
 
 def firsts(values: dict[str, Any], name: str) -> str:
-    """Who is first at 1e-3, 1e-5 and 1e-9."""
+    """Return which method is first at 1e-3, 1e-5 and 1e-9."""
     told = []
     for power in ("1e-3", "1e-5", "1e-9"):
         times = times_to(values, name, power)

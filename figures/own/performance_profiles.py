@@ -1,7 +1,7 @@
 """Our own: performance profiles (Dolan and More 2002) of the methods over 60 problems.
 
 rho(tau) is the share of problems that a method solves within tau times the seconds of the fastest
-method. The problems are all pairs of a data set, a loss and C; one run gives all gaps.
+method. The problems are all combinations of a data set, a loss and C; one run gives all gaps.
 """
 
 from pathlib import Path
@@ -35,7 +35,7 @@ GAPS = ("1e-2", "1e-4", "1e-6", "1e-8")
 ROWS = {"quick": 30, "standard": 300, "full": 1000}
 LIMIT = {"quick": 0.02, "standard": 0.6, "full": 5.0}
 MOST_ITERATIONS = 10**5
-# ratios of the title and of the right end
+# ratios named in the title and at the right end
 TWICE, MOST = 2.0, 100.0
 SECONDS = {"quick": 5, "standard": 480, "full": 3600}
 ALONE = True  # times are compared
@@ -117,7 +117,7 @@ def plot(study: Study) -> list[Path]:
 def ratios(values: dict[str, Any], gap: str, column: int = 1) -> dict[str, np.ndarray]:
     """Return {method: its seconds over the least of all, per problem}, inf where not reached.
 
-    column 0 compares iterations in place of seconds. Problems that no method solves count too.
+    Column 0 compares iterations in place of seconds. Problems that no method solves are included.
     """
     costs = np.array(
         [
@@ -125,15 +125,17 @@ def ratios(values: dict[str, Any], gap: str, column: int = 1) -> dict[str, np.nd
             for value in values.values()
         ]
     )
-    costs = np.maximum(costs, np.finfo(float).tiny)  # a start that is good enough
+    costs = np.maximum(costs, np.finfo(float).tiny)  # a sufficiently good start
     least = costs.min(axis=1, keepdims=True)
     found = np.divide(costs, least, out=np.full_like(costs, np.inf), where=np.isfinite(costs))
     return dict(zip(METHODS, found.T, strict=True))
 
 
 def profile(found: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return tau and rho(tau): the steps of the share of the problems with a ratio of at most tau,
-    drawn on to the right end."""
+    """Return tau and rho(tau), the share of the problems with a ratio of at most tau.
+
+    The steps extend to the right end.
+    """
     solved = np.sort(found[found <= MOST])
     share = np.arange(1, len(solved) + 1) / len(found)
     last = share[-1] if len(solved) else 0.0
@@ -154,7 +156,7 @@ def best_within(by_method: dict[str, np.ndarray], tau: float) -> tuple[str, floa
 
 
 def title_of(found: dict[str, dict[str, np.ndarray]], limit: float) -> str:
-    """Return the shares of the problems that the methods in the picture bring to the least gap."""
+    """Return the shares of the problems that the methods shown solve to the smallest gap."""
     gap, by_method = list(found.items())[-1]
     solved = {method: float(np.mean(np.isfinite(by_method[method]))) for method in DRAWN}
     ranked = sorted(solved, key=solved.__getitem__, reverse=True)

@@ -1,8 +1,8 @@
-"""Our own: how small a gap is small enough to know the labels and the accuracy of the optimum.
+"""Our own: how small a gap must be to know the labels and the accuracy of the optimum.
 
-`Result.proved` says which test labels are certainly the exact optimum's, `Result.proved_accuracy`
-gives an interval that holds the optimum's accuracy. Both are computed at falling gaps, beside the
-share of labels that really differ from the optimum's.
+`Result.proved` says which test labels are proved to be the exact optimum's, and
+`Result.proved_accuracy` gives an interval that contains the optimum's accuracy. Both are computed
+at decreasing gaps, together with the share of labels that differ from the optimum's.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from fwlab.experiments import Cell, DataName
 DATA = {name: REAL[name] for name in ("letter", "News20", "Fashion")}
 ROWS = {"quick": 100, "standard": 4000, "full": 4000}
 SMALLEST = {"quick": 4, "standard": 10, "full": 10}  # powers of ten
-# shares of the labels that the title is about
+# shares of the labels that the title names
 RIGHT, PROVED = 0.99, 0.9
 SECONDS = {"quick": 2, "standard": 60, "full": 60}
 
@@ -36,7 +36,7 @@ def cells(size: str) -> list[Cell]:
 def proofs_at_gaps(data: DataName, rows: int, smallest: int) -> dict[str, list[Any]]:
     """Return what machines with gaps below 0.1, 0.01, .. prove about the test part.
 
-    Each run goes on from the one before. changed: the share of rows whose label differs from one
+    Each run continues the one before. changed: the share of rows whose label differs from a label
     that the last machine proves.
     """
     part = data.load()
@@ -57,7 +57,7 @@ def proofs_at_gaps(data: DataName, rows: int, smallest: int) -> dict[str, list[A
 
 
 def plot(study: Study) -> list[Path]:
-    """Draw what is not known yet against the gap: labels above, the accuracy below."""
+    """Draw what is not yet known against the gap: labels above, accuracy below."""
     values = study.values
     figure = new_figure(6.6)
     state(figure, title_of(values))
@@ -66,7 +66,7 @@ def plot(study: Study) -> list[Path]:
     log_axes(accuracy, "certified gap")
     labels.set_ylabel("share of the test labels")
     accuracy.set_ylabel("accuracy, difference")
-    labels.set_title("labels that are not proved, and (dotted) that change", fontsize="medium")
+    labels.set_title("labels not proved, and (dotted) labels that change", fontsize="medium")
     accuracy.set_title(
         "width of the proved interval, and (dotted) distance from the last", fontsize="medium"
     )
@@ -93,7 +93,7 @@ def plot(study: Study) -> list[Path]:
 
 
 def title_of(values: dict[str, Any]) -> str:
-    """Return at which gaps almost all labels are right, and are proved to be."""
+    """Return at which gaps almost all labels are right, and at which they are proved."""
     right = first_power(values, "changed", lambda share: share <= 1 - RIGHT)
     proved = first_power(values, "proved", lambda share: share >= PROVED)
     return (
@@ -103,7 +103,7 @@ def title_of(values: dict[str, Any]) -> str:
 
 
 def first_power(values: dict[str, Any], name: str, small: Callable[[float], bool]) -> str:
-    """Return the first power of ten from which on a share is small on every set."""
+    """Return the first power of ten from which a share stays small on every set."""
     n_gaps = len(next(iter(values.values()))[name])
     met = [all(small(value[name][i]) for value in values.values()) for i in range(n_gaps)]
     later = [i for i in range(n_gaps) if all(met[i:])]

@@ -1,4 +1,4 @@
-"""Our own: where SDCA on the pseudo top-k, and Usunier's loss, end in terms of the true top-k.
+"""Our own: how far SDCA on the pseudo top-k, and Usunier's loss, end from the true top-k.
 
 The published code maximises the dual of the pseudo top-k. The true top-k primal at its W, and at
 the W of Usunier's loss, minus the certified optimum, over k and C.
@@ -23,7 +23,7 @@ ROWS = {"quick": 60, "standard": 600, "full": 4000}
 LOSSES = ("true", "pseudo", "Usunier")
 TOL = 1e-4  # relative
 MOST_PASSES = 1000
-# smaller shares above the optimum are not told apart
+# smaller shares above the optimum are not distinguished
 FLOOR = 1e-4
 SHADES = (0.45, 0.7, 1.0)  # of each C
 SECONDS = {"quick": 2, "standard": 70, "full": 1000}
@@ -42,7 +42,7 @@ def cells(size: str) -> list[Cell]:
 def primals(data: DataName, rows: int, C: float, k: int) -> dict[str, Any]:
     """Return the true top-k primal and the test accuracy of the machine of each loss.
 
-    own_gap is the gap of the problem that a run solves, over the larger of its objectives.
+    own_gap is the relative gap of the problem that a run solves, over its larger objective.
     """
     part = data.load()
     X, y = random_rows(data, rows)
@@ -72,7 +72,7 @@ def primals(data: DataName, rows: int, C: float, k: int) -> dict[str, Any]:
 
 
 def plot(study: Study) -> list[Path]:
-    """Draw how far above the optimum each machine is: a panel per set, over k."""
+    """Draw how far above the optimum each machine is, against k, with one panel per set."""
     values = study.values
     names = list(dict.fromkeys(cell.split("|")[0] for cell in values))
     figure = new_figure(2.5 * ((len(names) + 1) // 2) + 1.0)
@@ -93,7 +93,7 @@ def plot(study: Study) -> list[Path]:
 
 
 def draw(ax: Any, values: dict[str, Any], name: str, size: str) -> None:
-    """Draw a line per loss and C; a share below FLOOR stands on it."""
+    """Draw a line per loss and C; a share below FLOOR is drawn at FLOOR."""
     light_grid(ax)
     ax.set_title(name, fontsize="medium")
     ax.set_yscale("log")
@@ -117,7 +117,7 @@ def excess(value: dict[str, Any], loss: str) -> float:
 
 
 def is_capped(value: dict[str, Any], loss: str) -> bool:
-    """Return whether a run met its cap before its own gap was small."""
+    """Return whether a run reached its iteration limit before its own gap was small."""
     return bool(value[loss]["own_gap"] > TOL)
 
 
@@ -127,7 +127,7 @@ def worst(values: dict[str, Any], loss: str) -> tuple[float, str]:
 
 
 def title_of(values: dict[str, Any]) -> str:
-    """Return how far SDCA's answer and Usunier's are from the optimum at most."""
+    """Return the largest distances from the optimum for SDCA and for Usunier's loss."""
     (pseudo, where), (usunier, _) = (worst(values, loss) for loss in LOSSES[1:])
     name, C, k = where.split("|")
     return (

@@ -24,9 +24,9 @@ PANELS = {
 METHODS = tuple(method for family in PANELS.values() for method in family)
 ITERATIONS = {"quick": 100, "standard": 20_000, "full": 20_000}
 SECONDS = {"quick": 3, "standard": 40, "full": 40}
-# points of a curve that are kept, on a linear and on a logarithmic axis
+# points kept of a curve, on a linear and on a logarithmic axis
 POINTS = 100
-# below this fraction of |D*| an error is rounding
+# an error below this fraction of |D*| is due to rounding
 FLOOR = 1e-13
 # below the rounding floor, where runs end
 TOL = 1e-15
@@ -45,7 +45,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Setting:
-    """A problem on unit rows of synthetic data, and where its optimum is meant to be."""
+    """A problem on unit rows of synthetic data, and where its optimum is supposed to be."""
 
     name: str
     d: int
@@ -85,11 +85,11 @@ def cells(size: str) -> list[Cell]:
 
 
 def solve_setting(setting: Setting, methods: list[str], iterations: int) -> dict[str, Any]:
-    """Relative dual errors of every method, thinned for drawing, and the fit to all of them."""
+    """Return relative dual errors of every method, thinned for drawing, and fits to all errors."""
     problem = setting.problem()
     optimum = fwlab.solve(problem, "ascent", tol=0.0, max_iter=5000, check_every=1000)
     if setting.interior != is_interior(problem, optimum.A):
-        raise RuntimeError(f"the optimum of {setting.name!r} is not where it was meant to be")
+        raise RuntimeError(f"the optimum of {setting.name!r} is not where it is supposed to be")
     runs = {
         m: fwlab.solve(problem, m, tol=TOL, max_iter=iterations, check_every=1) for m in methods
     }
@@ -105,7 +105,7 @@ def solve_setting(setting: Setting, methods: list[str], iterations: int) -> dict
 
 
 def is_interior(problem: fwlab.Problem, A: np.ndarray) -> bool:
-    """Whether A stays feasible when it moves away from a point inside by a thousandth."""
+    """Return whether A stays feasible if moved away from an interior point by a thousandth."""
     rng, loss = np.random.default_rng(0), problem.loss
     vertices = [loss.lmo(rng.normal(size=A.shape), problem.y) for _ in range(400)]
     center = np.mean(vertices, axis=0) / 2
@@ -113,9 +113,9 @@ def is_interior(problem: fwlab.Problem, A: np.ndarray) -> bool:
 
 
 def fitted(iteration: np.ndarray, errors: np.ndarray) -> list[str]:
-    """Least squares on the last nine tenths of the iterations before errors are rounding.
+    """Fit the last nine tenths of the iterations before rounding by least squares.
 
-    order: p of errors like t^-p; factor: q of errors like q^t; R2 of both, on log10(errors).
+    Returns p of errors like t^-p, q of errors like q^t, and R2 of both fits to log10(errors).
     """
     rounding = np.flatnonzero(errors <= FLOOR)
     stop = rounding[0] if len(rounding) else len(errors)
@@ -130,14 +130,14 @@ def fitted(iteration: np.ndarray, errors: np.ndarray) -> list[str]:
 
 
 def line(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """Slope of the least squares line and its R2."""
+    """Return the slope of the least squares line and its R2."""
     slope, constant = np.polyfit(x, y, 1)
     rest = np.var(y - slope * x - constant)
     return float(slope), float(1 - rest / np.var(y))
 
 
 def plot(study: Study) -> list[Path]:
-    """Left against log t, where powers are straight; right against t, where geometric rates are."""
+    """Draw errors on the left against log t, where powers are straight, on the right against t."""
     values = study.values
     caption = _caption(values, ITERATIONS[study.size])
     files = []
@@ -162,7 +162,7 @@ def title_of(name: str, methods: dict[str, Any]) -> str:
 
 
 def last_geometric(found: list[dict[str, Any]]) -> float:
-    """Return the last iteration of the geometric runs, of all if there are none."""
+    """Return the last iteration of the geometric runs, or of all runs if there are none."""
     ends = {run["iteration"][-1]: run["fit"][4] == "geometric" for run in found}
     return float(max([end for end, geometric in ends.items() if geometric] or ends))
 

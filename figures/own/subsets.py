@@ -1,4 +1,4 @@
-"""Real data of the own figures, and random parts of them of a size that many runs can afford."""
+"""Real data of our own figures, and random parts of them that are small enough for many runs."""
 
 from typing import Any
 

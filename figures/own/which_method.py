@@ -1,8 +1,8 @@
 """Our own: which method wins, over lambda_max(K)/(lam n) and smoothing: a phase diagram.
 
 The grid is one synthetic set, whose lam follows from lambda_max(K)/(lam n); below it stand real
-sets without smoothing. The upper panel counts passes over the samples, and so leaves out methods
-whose iteration is more than one; the lower one compares seconds.
+sets without smoothing. The upper panel counts passes over the samples, so it leaves out methods
+whose iteration takes more than one pass; the lower one compares seconds.
 """
 
 from collections import Counter
@@ -87,7 +87,7 @@ def on_real_data(
 
 
 def contest(problem: fwlab.Problem, limit: float, methods: tuple[str, ...]) -> dict[str, Any]:
-    """Return lambda_max(K)/(lam n) and {method: [iterations, seconds]} of those that get there."""
+    """Return lambda_max(K)/(lam n) and {method: [iterations, seconds]} of those that finish."""
     found = {}
     for method in methods:
         fwlab.solve(problem, method, tol=0.0, max_iter=2)  # compiles
@@ -115,9 +115,9 @@ def largest_eigenvalue(X: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class Contest:
-    """A contest: the place of the cost in a run, the factor to its unit, and the methods.
+    """A contest: the index of the cost in a run, the factor to its unit, and the methods.
 
-    A method within `near` times the least cost ties with it; the first of METHODS then wins.
+    Methods within `near` times the least cost tie; of these the first one in METHODS wins.
     """
 
     place: int
@@ -126,9 +126,9 @@ class Contest:
     near: float
 
     def costs(self, value: dict[str, Any]) -> dict[str, float]:
-        """Return the costs of the methods that got there, in the order of METHODS.
+        """Return the costs of the methods that reached the gap, in the order of METHODS.
 
-        newton begins as ascent; a run that ends before its first Newton step is left out.
+        newton starts with ascent; a run that ends before its first Newton step is left out.
         """
         runs = value["methods"]
         found = {m: self.factor * runs[m][self.place] for m in self.methods if m in runs}
@@ -137,7 +137,7 @@ class Contest:
         return found
 
     def winner(self, value: dict[str, Any]) -> tuple[str, float]:
-        """Return the winner and its cost, "" if no method got there."""
+        """Return the winner and its cost, "" if no method reached the gap."""
         costs = self.costs(value)
         least = min(costs.values(), default=np.inf)
         return next(((m, c) for m, c in costs.items() if c <= self.near * least), ("", least))
@@ -171,7 +171,7 @@ def plot(study: Study) -> list[Path]:
 
 
 def draw(ax: Any, values: dict[str, Any], contest: Contest, size: str) -> None:
-    """Draw the grid as coloured cells, and below it a lane of points for each real set."""
+    """Draw the grid as coloured cells, and below it a row of points for each real set."""
     sets = list(dict.fromkeys(c.split("|")[0] for c in values if not c.startswith("grid|")))
     lanes = [f"smoothing {s:g}" for s in reversed(SMOOTHINGS[size])] + sets
     side = np.sqrt(10.0)
@@ -198,7 +198,7 @@ def draw(ax: Any, values: dict[str, Any], contest: Contest, size: str) -> None:
 
 
 def title_of(values: dict[str, Any]) -> str:
-    """Return who wins most problems by passes, where the second does, and by seconds."""
+    """Return the winners of most problems by passes, where the second one wins, and by seconds."""
     told = f"By passes, {counted(values, PASSES)}"
     ranked = winners(values, PASSES)
     if len(ranked) > 1:
@@ -208,14 +208,14 @@ def title_of(values: dict[str, Any]) -> str:
 
 
 def counted(values: dict[str, Any], contest: Contest) -> str:
-    """Return the two methods that win most problems, with their numbers."""
+    """Return the two methods that win most problems, with the numbers of problems."""
     (first, count), *others = [*winners(values, contest), ("no method", 0)][:2]
     second = "".join(f" and {method} {wins}" for method, wins in others if wins)
     return f"{first} wins {count} of {len(values)} problems{second}"
 
 
 def winners(values: dict[str, Any], contest: Contest) -> list[tuple[str, int]]:
-    """Return methods with the numbers of problems that they win, the largest first."""
+    """Return methods with the numbers of problems that they win, in descending order."""
     found = Counter(contest.winner(value)[0] for value in values.values())
     return [(method, count) for method, count in found.most_common() if method]
 
@@ -228,8 +228,8 @@ def for_pages(values: dict[str, Any], size: str) -> dict[str, Any]:
 def regimes(values: dict[str, Any]) -> list[list[str]]:
     """Return a row per method that is first in a contest of seconds, most wins first.
 
-    A row has the method, how many problems it wins, the range of lambda_max(K)/(lam n) there, and
-    the range of the default method's time as a multiple of its own.
+    A row has the method, the number of problems that it wins, the range of lambda_max(K)/(lam n) of
+    these, and the range of the default method's time as a multiple of the winner's.
     """
     won: dict[str, list[dict[str, Any]]] = {}
     for value in values.values():
@@ -241,7 +241,7 @@ def regimes(values: dict[str, Any]) -> list[list[str]]:
 
 
 def slower(method: str, values: list[dict[str, Any]]) -> str:
-    """Return the range of the ratio of times, the default method's over a method's."""
+    """Return the range of the default method's time over that of a method."""
     costs = [MILLISECONDS.costs(value) for value in values]
     found = [c[DEFAULT] / c[method] for c in costs if DEFAULT in c and method in c]
     missed = len(values) - len(found)
@@ -272,10 +272,11 @@ def _caption(values: dict[str, Any], size: str) -> Caption:
     return Caption(
         title="Which method wins, over λ_max(K)/(λn) and smoothing",
         shows=(
-            f"The method that gets first to a relative gap of {TOL:g}, and its cost: in passes "
-            "above, in milliseconds below, where the first in the list wins among those within "
-            "a fifth of the fastest (newton begins as ascent, and counts from its first Newton "
-            "step on). Coloured cells: synthetic data. Points: real sets without smoothing. The "
+            f"The method that is first to reach a relative gap of {TOL:g}, and its cost: in passes "
+            "above, in milliseconds below, where among methods within a fifth of the "
+            "fastest the first in the list wins (newton starts with ascent, and "
+            "counts only if it makes a Newton step). Coloured cells: synthetic data. "
+            "Points: real sets without smoothing. The "
             "table has all methods."
         ),
         settings=(
@@ -285,6 +286,7 @@ def _caption(values: dict[str, Any], size: str) -> Caption:
             f"{', '.join(METHODS)}; {LIMIT[size]:g} s a run, one thread; seed 0."
         ),
         agreement=(
-            f"No paper has this figure. {title_of(values)}. No method got there in {unsolved}."
+            f"No paper has this figure. {title_of(values)}. No method reached the gap "
+            f"in {unsolved}."
         ),
     )

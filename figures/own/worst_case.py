@@ -3,8 +3,8 @@
 The error max D - D(A_t) in units of the curvature C = max <S - A, H (S - A)> over the domain, H
 minus the Hessian of D: lam |w(V)|^2 + smoothing/n |V|_F^2 is <V, H V>. Proved for all t is
 ell^2/(2 (ell - 1)) C/(t + ell); for the first t, a smaller bound by exact certificates, and a
-training problem that comes near it. A run is drawn too high rather than too low: its error is taken
-to the least primal found, and in units of a lower bound of C.
+training problem that comes near it. A run is drawn too high rather than too low: its error is
+relative to the smallest primal found, and in units of a lower bound of C.
 """
 
 from fractions import Fraction
@@ -28,7 +28,7 @@ FIRST["full"] = FIRST["standard"]
 STEPS = {"quick": 50, "standard": 10_000, "full": 10_000}
 ROWS = {"quick": 60, "standard": 200, "full": 200}
 K, TOL = 3, 1e-10
-# certificates need a bound a little above the least one
+# certificates need a bound slightly above the least one
 SLACK = Fraction(1001, 1000)
 POINTS = 120
 STARTS = 5
@@ -48,9 +48,12 @@ def cells(size: str) -> list[Cell]:
 
 
 def worst_cases(ell: int, times: tuple[int, ...]) -> dict[str, Any]:
-    """Return the proved bound for all t as (c, ell), meaning c C/(t + ell), and for some t the
-    bound of an exact certificate and the error of a training problem, in units of C."""
-    # only this cell needs the packages behind them
+    """Return the proved bound for all t, and for some t a certified bound and an attained error.
+
+    The former is (c, ell), which means c C/(t + ell). The others are the bound of an exact
+    certificate and the error of a training problem, in units of C.
+    """
+    # only this cell needs the packages that these import
     from figures.exact.performance_estimation import find_certificate, least_bound, open_loop_steps
     from figures.exact.rate_recurrence import prove_for_every_numerator, usual_constant
     from figures.exact.worst_case_training import rounded, slowest
@@ -76,8 +79,10 @@ def worst_cases(ell: int, times: tuple[int, ...]) -> dict[str, Any]:
 def runs(
     data: DataName, smoothing: float, rows: int, ells: tuple[int, ...], steps: int
 ) -> dict[str, Any]:
-    """Return upper bounds of the errors in units of C, thinned, and the largest share of the bound
-    for all t that any step reaches."""
+    """Return upper bounds of the errors in units of C, thinned, and the largest share of a bound.
+
+    This is the largest share of the bound for all t that any step reaches.
+    """
     X, y = random_rows(data, rows)
     classes = data.load().n_classes
     problem = fwlab.Problem(X, y, fwlab.TopK(K), 1 / len(y), smoothing=smoothing, n_classes=classes)
@@ -101,8 +106,10 @@ def runs(
 
 
 def curvature_found(problem: fwlab.Problem) -> float:
-    """Return a lower bound of C: <V, H V> at differences V of two vertices, climbed to a local
-    maximum from several starts."""
+    """Return a lower bound of C: <V, H V> at differences V of two vertices.
+
+    Local search maximises it from several starts.
+    """
     rng = np.random.default_rng(0)
     loss, y = problem.loss, problem.y
     best = 0.0
@@ -121,7 +128,7 @@ def curvature_found(problem: fwlab.Problem) -> float:
 
 
 def plot(study: Study) -> list[Path]:
-    """Draw bounds, worst cases and runs in one frame; below it the errors' ratio of both steps."""
+    """Draw bounds, worst cases and runs, and below them the ratio of the two rules' errors."""
     values = study.values
     over = [share for share in shares(values).values() if share > 1]
     if over:
@@ -192,7 +199,7 @@ def of_runs(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def shares(values: dict[str, Any]) -> dict[str, float]:
-    """Return the largest part of a proved bound that each run reaches, for all t and the first."""
+    """Return the largest share of the proved bounds that each run reaches."""
     found = {}
     for name, value in of_runs(values).items():
         for ell in ELLS:
@@ -208,7 +215,7 @@ def ratio_of(value: dict[str, Any]) -> np.ndarray:
 
 
 def crossings(values: dict[str, Any]) -> dict[str, int | None]:
-    """Return the step from which on ell = 4 has the smaller error to the end, None if none."""
+    """Return the step from which ell = 4 has the smaller error until the end, or None."""
     found: dict[str, int | None] = {}
     for name, value in of_runs(values).items():
         above = np.flatnonzero(ratio_of(value) >= 1)
@@ -219,7 +226,7 @@ def crossings(values: dict[str, Any]) -> dict[str, int | None]:
 
 
 def title_of(values: dict[str, Any]) -> str:
-    """Return how much worse ell = 4 is in the worst case, and where it ends up better."""
+    """Return how much worse ell = 4 is in the worst case, and where it is better at the end."""
     first, second = (values[f"ell = {ell}"] for ell in ELLS)
     ratio = second["reached"][-1] / first["reached"][-1]
     found = crossings(values)
@@ -267,8 +274,9 @@ def _caption(values: dict[str, Any], size: str) -> Caption:
         ),
         settings=(
             f"Steps ell/(t+ell-1), t = 1, 2, ..; real duals: TopK({K}), lam = 1/n, {ROWS[size]} "
-            f"random rows of length 1, smoothing {' and '.join(map(str, SMOOTHINGS))}; errors to "
-            f"the primal of a run with a gap of {TOL:g}; C from below by {STARTS} climbs; seed 0."
+            f"random rows of length 1, smoothing {' and '.join(map(str, SMOOTHINGS))}; "
+            f"errors relative to the primal of a run with a gap of {TOL:g}; C from "
+            f"below by {STARTS} climbs; seed 0."
         ),
         agreement=(
             f"No paper has this figure. {title_of(values)}. The worst case is for "

@@ -136,14 +136,14 @@ def _form(archive: Archive) -> dict[str, Saved]:
     form = {"checkpoint": Saved("iu"), "chunks": Saved("iu"), "text": Saved("U")}
     form["link"] = Saved("f", ("m", "d"), finite=True)
     form |= {name: Saved("biuf", None) for name in archive if name.startswith("own_")}
-    # more chunks than arrays are a damaged number
+    # more chunks than arrays can only be a damaged number
     for place in range(min(int(archive["chunks"]), len(archive))):
         form |= packed_form(f"A{place}")
     return form
 
 
 def difference(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
-    """Return the first difference of two tables of facts in words, "" if there is none.
+    """Return a sentence on the first difference between two tables of facts, "" if there is none.
 
     The order of the facts is that of `wanted`.
     """

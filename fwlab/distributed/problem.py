@@ -125,8 +125,8 @@ class OutOfCoreProblem(ProblemInParts):
     """The problem min_W lam/2 |W|^2 + mean loss, with an X that is read chunk by chunk.
 
     Making it reads X once, checks every number and keeps a checksum of each chunk. Each later read
-    is compared with it, so that a run raises ValueError if X changed since then. If an X in memory
-    changes between the comparison and the end of the work on the chunk, the next read shows it.
+    is compared with its checksum, and a run raises ValueError if X has changed. If an X in memory
+    changes after the comparison but before the work on the chunk ends, the next read detects it.
     Later changes of the given y, sample_weight and loss have no effect.
 
     Parameters

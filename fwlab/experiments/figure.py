@@ -145,7 +145,7 @@ def comparison_figure(
 
 
 def _groups(methods: Sequence[str]) -> list[Sequence[str]]:
-    """Return the methods of each row of panels, at most MOST_CURVES and about as many in each."""
+    """Return the methods of each row of panels: at most MOST_CURVES, and about equal numbers."""
     number = -(-len(methods) // MOST_CURVES)
     ends = [len(methods) * part // number for part in range(number + 1)]
     return [methods[first:last] for first, last in pairwise(ends)]

@@ -94,7 +94,7 @@ class StoredSystem:
 
 @dataclass(eq=False)
 class FactorSystem:
-    """Q = L L^T, L (n, d) with d < n; Cholesky, n d^2 flops, or QR, some 2 n d^2 slower ones.
+    """A system with Q = L L^T, L (n, d), d < n, for Cholesky (n d^2 flops) or QR (2 n d^2, slower).
 
     With B = (L, A^T) and y = (u, v), u = L^T x, this system is
 

@@ -1,1 +1,1 @@
-"""Write proofs and witnesses as data that paper_checks/verify_proofs.py checks by itself."""
+"""Write proofs and witnesses as data that paper_checks/verify_proofs.py checks independently."""

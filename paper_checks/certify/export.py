@@ -1,6 +1,7 @@
 """Write the proofs and the witnesses of the ledger's rows for verify_proofs.py.
 
-One file per paper holds one line per row, with the reasons for all parts that are not stored.
+There is one file per paper, with one line per row; it gives the reasons for all parts that are not
+stored.
 """
 
 import json
@@ -55,7 +56,7 @@ def has_proof_or_witness(record: Record) -> bool:
 
 
 def row_of(record: Record) -> Row:
-    """Return the stored proofs and witness of a row, and what is missing with the reasons."""
+    """Return a row's proofs and witness, and the missing parts with the reasons."""
     claim = CLAIMS[record["id"]]
     row: Row = {"id": claim.id, "verdict": record["verdict"], "true": record["corrected"]}
     row |= {"proofs": [], "proofs_missing": [], "refutation": [], "refutation_missing": []}
@@ -75,7 +76,7 @@ def row_of(record: Record) -> Row:
 
 
 def proofs_of(claim: Claim, record: Record) -> Iterator[tuple[str, Row | str]]:
-    """Yield the size and the certificate of each obligation of the true version, or a reason."""
+    """Yield size and certificate, or the reason for none, of each part of the true proof."""
     version, conditional = true_version(claim, record)
     meets = claim.condition.meets if conditional and claim.condition else no_assumption
     for proof in claim.proofs:
@@ -92,7 +93,7 @@ def proofs_of(claim: Claim, record: Record) -> Iterator[tuple[str, Row | str]]:
 
 
 def true_version(claim: Claim, record: Record) -> tuple[Version, bool]:
-    """Return the version that is true, and whether only on cases that meet the condition."""
+    """Return the true version, and whether it is true only on cases that meet the condition."""
     name = TRUE_VERSION.get(record["verdict"], "printed")
     derived = claim.derived
     if record["verdict"] == Verdict.FAILS and derived and derived.text == record["corrected"]:
@@ -101,14 +102,14 @@ def true_version(claim: Claim, record: Record) -> tuple[Version, bool]:
 
 
 def certificate_of(obligation: Truth | RateCertificate) -> Row | str:
-    """Return the certificate of a rate or of a formula that is true nowhere."""
+    """Return the certificate of a rate or of an unsatisfiable formula."""
     if isinstance(obligation, RateCertificate):
         return {"kind": "rate", **as_data(obligation)}
     return by_cases(obligation)
 
 
 def by_cases(formula: Truth) -> Row | str:
-    """Return the proof by cases that a formula is true nowhere, or the reason why there is none."""
+    """Return a proof by cases that a formula is never true, or the reason why there is none."""
     try:
         lines = lines_of(as_formula(formula))
         found = {"kind": "cases", "formula": lines, "tree": find_tree(lines)}
@@ -118,7 +119,7 @@ def by_cases(formula: Truth) -> Row | str:
 
 
 def accepted(part: Row) -> Row:
-    """Return a part that the checker accepts. Raises RuntimeError for another."""
+    """Return the part if the checker accepts it. Raises RuntimeError if not."""
     if reason := weakness(part):
         raise RuntimeError(f"verify_proofs.py rejects what was found: {reason}")
     return part
@@ -134,7 +135,7 @@ def refutation_of(claim: Claim) -> Iterator[tuple[str, Row | str]]:
             found = contradiction(formula, case)
             if isinstance(found, Case):
                 undefined = obligation_of(claim.form, case, {}) is False
-                part = "the expression has no value at any numbers" if undefined else None
+                part = "the expression is undefined for all numbers" if undefined else None
                 yield sizes([case], proof)[0], part or witness(formula, case, found)
                 return
     yield "", BY_PROGRAM

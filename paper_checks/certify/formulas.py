@@ -21,24 +21,24 @@ OPERATIONS = {
     z3.Z3_OP_TRUE: "&",
     z3.Z3_OP_FALSE: "|",
 }
-# comparisons that are written with their sides exchanged
+# comparisons that are stored with their sides exchanged
 EXCHANGED = {z3.Z3_OP_LE: ">=", z3.Z3_OP_LT: ">"}
 
 
 def lines_of(formula: Formula) -> list[str]:
-    """Return the lines of a formula, each part once; the last one is the formula."""
+    """Return the lines of a formula, one for each distinct part; the last line is the formula."""
     return Lines().of(formula.term)
 
 
 class Lines:
-    """The lines written so far, and the number of each part that they hold."""
+    """The lines written so far, and the line number of each part."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.places: dict[str, int] = {}
 
     def of(self, term: Any) -> list[str]:
-        """Return the lines of a term of z3."""
+        """Return the lines for a z3 term."""
         places: dict[int, int] = {}
         waiting = [term]
         while waiting:
@@ -67,7 +67,7 @@ class Lines:
         return self.place(" ".join([OPERATIONS[kind], *map(str, parts)]))
 
     def place(self, line: str) -> int:
-        """Return the number of a line, which is added if it is new."""
+        """Return the number of a line, adding the line if it is new."""
         if line not in self.places:
             self.places[line] = len(self.lines)
             self.lines.append(line)

@@ -1,9 +1,10 @@
-"""Find multipliers with which known comparisons contradict each other.
+"""Find multipliers that show that known comparisons contradict each other.
 
 By Farkas' lemma linear comparisons contradict each other if and only if a sum of positive multiples
-says that a number below 0 is >= 0, or that 0 is > 0. A linear program finds the comparisons in
-floats, and the multipliers are solved for in fractions. Products of two comparisons are tried for
-polynomials, where this is sufficient, not necessary.
+says that a number below 0 is >= 0, or that 0 is > 0. A linear program in floats selects the
+comparisons; the multipliers are then computed in fractions. For polynomials, products of two
+comparisons are also tried; there such multipliers are sufficient for a contradiction, but need not
+exist.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,9 +25,9 @@ from paper_checks.verify_proofs import inequality, plus, times
 Monomial = tuple[str, ...]
 Polynomial = dict[Monomial, Fraction]
 Known = tuple[Polynomial, bool]
-# multipliers below this part of the largest are rounding errors of the linear program
+# multipliers below this fraction of the largest are rounding errors of the linear program
 SMALL = 1e-9
-# with more products the linear program takes long
+# the linear program is slow with more products than this
 MOST_PRODUCTS = 5000
 
 
@@ -88,7 +89,7 @@ def contradiction(known: Sequence[Known], degree: int = 1) -> Contradiction | No
 
 
 def is_possible(known: Sequence[Known]) -> bool:
-    """Return whether known comparisons are possible, with any numbers in place of the monomials."""
+    """Return whether known comparisons are consistent if the monomials may be any numbers."""
     solver = z3.SimpleSolver()
     solver.add(*(as_term(*inequality(p, strict)) for p, strict in known))
     return solver.check() == z3.sat
@@ -125,7 +126,7 @@ def products_of(known: Sequence[Known], degree: int) -> Iterator[Product]:
 
 
 def multiples_of_equations(known: Sequence[Known], degree: int) -> Iterator[Product]:
-    """Yield the polynomials that are known to be 0 times variables, with both signs."""
+    """Yield the products of polynomials known to be 0 with variables, with both signs."""
     names = sorted({name for p, _ in known for monomial in p for name in monomial})
     for i, j in combinations(range(len(known)), 2):
         p, q = known[i][0], known[j][0]
@@ -138,7 +139,7 @@ def multiples_of_equations(known: Sequence[Known], degree: int) -> Iterator[Prod
 
 
 def support(products: Sequence[Product]) -> list[int] | None:
-    """Return the products in a contradiction that the linear program finds, or None."""
+    """Return the products of a contradiction found by the linear program, or None."""
     rows: dict[tuple[str, ...], int] = {}
     entries: list[tuple[int, int, float]] = []
     for column, product in enumerate(products):
@@ -151,7 +152,8 @@ def support(products: Sequence[Product]) -> list[int] | None:
             else:
                 entries.append((rows.setdefault(monomial, len(rows)), column, value))
         entries.append((-1, column, gain))
-    # the multiples add up to a constant c <= 0; -c plus the multiples of what is > 0 is 1
+    # the multiples add up to a constant c <= 0; -c plus the multipliers of the strict inequalities
+    # is 1
     last = len(rows)
     places = [(last if row < 0 else row, column) for row, column, _ in entries]
     constants = [float(p.polynomial.get((), 0)) for p in products]
@@ -177,7 +179,8 @@ def support(products: Sequence[Product]) -> list[int] | None:
 def solved(products: Sequence[Product]) -> list[Fraction] | None:
     """Return positive multipliers in fractions that make the products contradict each other.
 
-    None if the sum of the products cannot be a number <= 0, or would need negative multipliers.
+    Returns None if the sum of the products cannot be a number <= 0, or if a multiplier would be
+    negative.
     """
     monomials = sorted({m for p in products for m in p.polynomial if m != ()})
     rows = [[p.polynomial.get(m, Fraction(0)) for p in products] + [Fraction(0)] for m in monomials]
@@ -194,7 +197,7 @@ def solved(products: Sequence[Product]) -> list[Fraction] | None:
 def solution(rows: list[list[Fraction]]) -> list[Fraction] | None:
     """Return a solution of linear equations whose right sides are the last column, or None.
 
-    Variables that stay free are 0.
+    Free variables are set to 0.
     """
     width = len(rows[0]) - 1
     pivots: list[int] = []

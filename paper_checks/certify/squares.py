@@ -1,8 +1,9 @@
 """Find contradictions of polynomials that need squares: sums of squares plus products.
 
-A linear program says which products and squares nearly suffice; its dual solution is a quadratic
-form, and a square of a linear function on which the form is positive brings it closer. Short
-fractions are tried for the coefficients, as tight proofs have short squares.
+A linear program finds the products and squares that come closest to a contradiction. Its dual
+solution is a quadratic form; adding the square of a linear function on which this form is positive
+brings them closer. The coefficients tried are short fractions, as tight proofs have squares with
+short coefficients.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +27,7 @@ from paper_checks.verify_proofs import times
 ROUNDS = 25
 MOST_PRODUCTS = 2000
 DENOMINATORS = (1, 2, 4, 6)
-# what the linear program leaves below this is a rounding error
+# a residual of the linear program below this is a rounding error
 SMALL = 1e-9
 
 
@@ -58,8 +59,11 @@ def contradiction_with_squares(known: Sequence[Known]) -> Contradiction | None:
 def nearest(
     products: Sequence[Product], rows: dict[Monomial, int], basis: Sequence[Monomial]
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return by how much a sum of the products fails to be a contradiction, the multipliers, and
-    the dual solution as a quadratic form in the basis."""
+    """Return the sum of the products that is nearest to a contradiction.
+
+    The result is its distance from one, the multipliers, and the dual solution as a quadratic form
+    in the basis.
+    """
     last = len(rows)
     matrix = np.zeros((last + 1, len(products)))
     constants = np.zeros(len(products))

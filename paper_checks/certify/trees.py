@@ -1,4 +1,4 @@
-"""Find a proof by cases that a formula is true nowhere, as verify_proofs.py checks it."""
+"""Find a proof by cases that a formula is never true, in the form that verify_proofs.py checks."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,7 +19,7 @@ from paper_checks.verify_proofs import (
 
 # a tree with more cases than this is not stored
 MOST_CASES = 250
-# comparisons that are tried for one that is known already, before the first one is split
+# comparisons that are checked for being implied, before one is split into cases
 MOST_TRIED = 8
 # the numbers of comparisons whose products are tried, in this order
 DEGREES = (1, 2, 3, 4, 5)
@@ -31,7 +31,7 @@ Tree = Any
 
 
 class NoProof(Exception):
-    """Raised with the reason why no proof by cases was found."""
+    """Raised, with the reason, if no proof by cases is found."""
 
 
 def find_tree(formula: list[str], most_cases: int = MOST_CASES) -> Tree:
@@ -40,14 +40,14 @@ def find_tree(formula: list[str], most_cases: int = MOST_CASES) -> Tree:
 
 
 def as_text(tree: Tree) -> Tree:
-    """Return a tree with its leaves as verify_proofs.py reads them."""
+    """Return a tree with its leaves in the format that verify_proofs.py reads."""
     if isinstance(tree, list):
         return [tree[0], *map(as_text, tree[1:])]
     return " ".join(term.text() for term in tree)
 
 
 class TreeSearch:
-    """A search for a tree, which counts its cases."""
+    """A search for a tree, with a limit on the number of cases."""
 
     def __init__(self, most_cases: int) -> None:
         self.most_cases = most_cases
@@ -71,7 +71,7 @@ class TreeSearch:
     def split(self, branch: Branch, i: int, closed: dict[int, Tree]) -> Tree:
         """Return the tree that splits on line i; `closed` holds the cases that are closed.
 
-        A case that is closed without the comparison closes the other one, too.
+        If one case is closed without using the comparison, the same proof closes the other case.
         """
         parts = dict(closed)
         for case, inside in enumerate(cases_of(branch, i)):
@@ -91,13 +91,13 @@ class TreeSearch:
 
 
 def cases_of(branch: Branch, i: int) -> tuple[Branch, Branch]:
-    """Return the cases that line i, a comparison, is true and that it is false."""
+    """Return the two cases of line i, a comparison: that it is true and that it is false."""
     p, strict = branch.comparison(*branch.lines[i])
     return branch.with_known(p, strict), branch.with_known(plus({}, p, -1), not strict)
 
 
 def closed_cases(branch: Branch, i: int) -> Iterator[tuple[int, Contradiction]]:
-    """Yield each case of line i, 0 or 1, in which the known comparisons contradict each other."""
+    """Yield 0 or 1 for each case of line i in which the known comparisons contradict each other."""
     for case, inside in enumerate(cases_of(branch, i)):
         reason = contradiction(inside.known)
         if reason is not None:
@@ -105,7 +105,7 @@ def closed_cases(branch: Branch, i: int) -> Iterator[tuple[int, Contradiction]]:
 
 
 def closing(branch: Branch) -> Contradiction:
-    """Return a contradiction in a case in which the formula is true."""
+    """Return a contradiction for a case in which the known comparisons make the formula true."""
     for degree in DEGREES:
         reason = contradiction(branch.known, degree)
         if reason is not None:
@@ -113,11 +113,11 @@ def closing(branch: Branch) -> Contradiction:
     reason = contradiction_with_squares(branch.known)
     if reason is not None:
         return reason
-    raise NoProof("no contradiction of products of inequalities and squares was found")
+    raise NoProof("no contradiction was found from products of inequalities and squares")
 
 
 def without(tree: Tree, place: int) -> Tree | None:
-    """Return a tree for the case without this known comparison, or None if the tree uses it."""
+    """Return a tree that does not use this known comparison, or None if the tree needs it."""
     if isinstance(tree, list):
         parts = [without(part, place) for part in tree[1:]]
         return None if None in parts else [tree[0], *parts]
@@ -140,7 +140,7 @@ def closes(branch: Branch, tree: Tree) -> bool:
 
 
 def comparisons(branch: Branch, root: int) -> Iterator[int]:
-    """Yield undecided comparisons of known sides that the value of a line depends on."""
+    """Yield the undecided comparisons with known sides on which the value of a line depends."""
     seen: set[int] = set()
     same: set[Any] = set()
     waiting = [root]

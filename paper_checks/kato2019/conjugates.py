@@ -1,4 +1,4 @@
-"""Conjugates proved by certificates: finite and attained on the domain, infinite outside.
+"""Prove conjugates by certificates: finite and attained on the domain, infinite outside.
 
 A statement "Phi*(v) = c on a set" holds at v if
 
@@ -33,8 +33,11 @@ Function = Callable[[Vector], Real]
 
 @dataclass(frozen=True)
 class Stated:
-    """A stated conjugate at v: its value and whether v is in its domain. point: a score vector
-    where the supremum is attained; directions: those that show an infinite one."""
+    """A stated conjugate at v: its value, and whether v is in its domain.
+
+    At `point`, a score vector, the supremum is attained; `directions` show that a supremum is
+    infinite.
+    """
 
     inside: Truth
     value: Real
@@ -45,8 +48,10 @@ class Stated:
 def is_conjugate(
     v: Vector, s: Vector, stated: Stated, loss: Function, recession: Function
 ) -> Truth:
-    """Whether a stated conjugate at v is compatible with the score vector s, attained at a point,
-    and infinite where it is stated to be."""
+    """Return whether a stated conjugate at v is correct, as far as the score vector s can tell.
+
+    It must bound <v, s> - Phi(s), be attained at its point, and be infinite where that is stated.
+    """
     attained = inner(v, stated.point) - loss(stated.point)
     grows = [inner(v, d) > recession(d) for d in stated.directions]
     return all_of(
@@ -57,7 +62,7 @@ def is_conjugate(
 
 
 def unit(m: int, *places: int, size: int = 1) -> tuple[int, ...]:
-    """Return a vector with `size` in some places, else 0."""
+    """Return a vector with `size` at the given places and 0 elsewhere."""
     return tuple(size * (j in places) for j in range(m))
 
 
@@ -67,24 +72,24 @@ def others_of(v: Vector, y: int) -> list[Real]:
 
 
 def put(v: Vector, y: int, entry: Real) -> list[Real]:
-    """Return v with another y-th entry."""
+    """Return v with its y-th entry replaced."""
     return [entry if j == y else x for j, x in enumerate(v)]
 
 
 def least_entry(v: Vector, y: int, k: int) -> Real:
-    """Return the least y-th entry >= 0 with which no other entry is above 1/k of the sum."""
+    """Return the smallest y-th entry >= 0 for which no other entry exceeds 1/k of the sum."""
     others = others_of(v, y)
     return maximum(0, k * maximum(*others) - total(others))
 
 
 def in_topk_domain(v: Vector, y: int, k: int) -> Truth:
-    """Whether (7) holds: if some y-th entry serves, the least one does."""
+    """Return whether (7) holds. If any y-th entry meets it, the smallest one does."""
     completed = put(v, y, least_entry(v, y, k))
     return all_of(equals(total(v), 0), in_topk_simplex(completed, k))
 
 
 def centred_directions(m: int, y: int, k: int) -> Iterator[tuple[int, ...]]:
-    """Yield directions that bound the domains of centred losses: sums, signs and sizes."""
+    """Yield the directions that bound the domains of centred losses, in sums, signs and sizes."""
     wrong = [j for j in range(m) if j != y]
     yield (1,) * m
     yield (-1,) * m
@@ -98,7 +103,7 @@ def centred_directions(m: int, y: int, k: int) -> Iterator[tuple[int, ...]]:
 
 
 def uncentred_directions(m: int, k: int) -> Iterator[tuple[int, ...]]:
-    """Yield directions that bound the top-k simplex: sum, signs and sizes."""
+    """Yield the directions that bound the top-k simplex, in its sum, signs and sizes."""
     yield (1,) * m
     for j in range(m):
         yield unit(m, j, size=-1)
@@ -106,13 +111,15 @@ def uncentred_directions(m: int, k: int) -> Iterator[tuple[int, ...]]:
 
 
 def symbolic_rows(largest_m: int, smaller_k: int = 0, smallest_m: int = 2) -> Iterator[Case]:
-    """Yield v and scores as symbols for each m and k <= m - smaller_k; y is the last class, and
-    the others are numbered in the order of their scores (`ordered`)."""
+    """Yield v and scores as symbols for each m and k <= m - smaller_k.
+
+    Y is the last class, and the others are in the order of their scores (see `ordered`).
+    """
     for m, k in symbolic_sizes(largest_m, smallest_m):
         if k <= m - smaller_k:
             yield Case(kind="symbols", m=m, k=k, y=m - 1, v=reals("v", m), scores=reals("s", m))
 
 
 def ordered(case: Case) -> Truth:
-    """Whether the wrong classes are numbered in the order of their scores, as they may be."""
+    """Return whether the wrong classes are in the order of their scores; no generality is lost."""
     return all_of(*(a >= b for a, b in pairwise(others_of(case.scores, case.y))))

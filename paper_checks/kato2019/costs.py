@@ -1,4 +1,4 @@
-"""K19 section 5: the cost of an iteration, counted in operations and not in seconds."""
+"""Check K19 section 5: the cost of an iteration, in operations rather than seconds."""
 
 from collections.abc import Iterator, Sequence
 from math import log2
@@ -11,9 +11,9 @@ from paper_checks.kato2019.counted_methods import METHODS, CountedActiveSet, Cou
 from paper_checks.ledger import Case, Condition, Library, Outcome, claim, version
 from paper_checks.outcomes import counted, equal
 
-# operations may outgrow a bound of their order by this factor, from lower terms
+# lower-order terms may raise the ratio of operations to a bound by this factor
 LOWER_TERMS = 1.1
-# data sets of each size; the number of atoms that a few iterations hold differs between them
+# data sets of each size, as the number of atoms after a few iterations differs between them
 PROBLEMS = 3
 
 
@@ -24,8 +24,7 @@ def drawn(n: int, d: int, m: int, seed: int) -> CountedFrankWolfe:
 
 
 def operations_of(n: int, d: int, m: int, seed: int) -> int:
-    """The operations of an iteration at random scores; at A = 0 all scores tie and sorting is
-    cheap."""
+    """Return the operations of an iteration at random scores; ties at A = 0 make sorting cheap."""
     run = drawn(n, d, m, seed)
     run.restart(np.random.default_rng(seed).standard_normal((n, m)))
     run.operations = 0
@@ -34,7 +33,7 @@ def operations_of(n: int, d: int, m: int, seed: int) -> int:
 
 
 def paths(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Sizes (n, d, m) that grow by doubling, one or two of them at a time."""
+    """Yield sizes (n, d, m) that grow by doubling, one or two of them at a time."""
     seed = int(rng.integers(1000))
     for steps in [
         [(2, 1, 2**e) for e in range(1, 12)],
@@ -72,15 +71,17 @@ def iteration_cost(case: Case, log: int = 1, products: int = 1, samples: int = 1
 
 
 def not_growing(done: Sequence[int], bounds: Sequence[float]) -> Outcome:
-    """The last number of operations is at most about the largest multiple of its bound that the
-    first half of the sizes needs."""
+    """State that operations divided by their bound do not grow.
+
+    The last ratio is at most GROWTH times the largest ratio of the first half of the sizes.
+    """
     ratios = [a / b for a, b in zip(done, bounds, strict=True)]
     allowed = LOWER_TERMS * max(ratios[: len(ratios) // 2]) * bounds[-1]
     return counted(done[-1], allowed, ratios=[round(r, 2) for r in ratios])
 
 
 def agrees_with_the_library(seed: int, method: str = "fw", iterations: int = 5) -> Outcome:
-    """The counted method is the library's: the iterates agree."""
+    """State that the counted method has the same iterates as the library's."""
     start = drawn(6, 3, 4, seed)
     run = METHODS[method](start.X, start.y, start.rho, start.lam)
     for _ in range(iterations):
@@ -90,7 +91,7 @@ def agrees_with_the_library(seed: int, method: str = "fw", iterations: int = 5) 
 
 
 def variant_runs(rng: Rng, deep: bool) -> Iterator[Case]:
-    """AFW and PFW on problems with more and more samples, three iterations per sample or six."""
+    """Yield AFW and PFW with a growing number of samples, three or six iterations per sample."""
     n = [10, 20, 40, 80, 160]
     for _ in range(3 if deep else 1):
         seed = int(rng.integers(1000))
@@ -100,7 +101,10 @@ def variant_runs(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def longer_vertices(rng: Rng, deep: bool) -> Iterator[Case]:
-    """AFW with more and more positive weights k; sorting takes no longer for a larger k."""
+    """Yield AFW with a growing number k of positive weights.
+
+    A larger k does not make sorting slower.
+    """
     k = [1, 2, 4, 8, 16]
     seed = int(rng.integers(1000))
     yield Case(kind="afw, growing k", n=[8] * 5, iterations=[80] * 5, seed=seed, m=20, k=k)
@@ -125,16 +129,17 @@ def few_atoms(case: Case) -> bool:
     "The same techniques make every iteration of the away-step and pairwise methods efficient.",
     formula=r"O(nm(\min(d,n)+\log m))",
     shapes="n samples, d features, m classes",
-    judged="efficient is read as: within the bound of Theorem 4. The away vertex is sought among "
-    "the atoms held, whole matrices with k + 1 entries in each row; the operations of the most "
+    judged="efficient is read as: within the bound of Theorem 4. The away vertex is found "
+    "by a search over the current atoms, whole matrices with k + 1 entries in each "
+    "row; the operations of the most "
     "expensive iteration of three runs are counted.",
     sides=("operations counted", "allowed by the bound"),
     cases=variant_runs,
     condition=Condition(
-        "the number of iterations, and so of the atoms held, does not grow with n", few_atoms
+        "the number of iterations, and so of current atoms, does not grow with n", few_atoms
     ),
     corrected=version(
-        "O(nm(min(d, n) + log m) + n k |S|), S the atoms held",
+        "O(nm(min(d, n) + log m) + n k |S|), S the current atoms",
         cases=with_longer_vertices,
         atoms=1,
         formula=r"O(nm(\min(d,n)+\log m)+nk|S|)",

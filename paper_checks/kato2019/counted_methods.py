@@ -1,7 +1,7 @@
-"""Frank-Wolfe methods for the weighted top-k problem that count the operations they do.
+"""Run Frank-Wolfe methods for the weighted top-k problem and count their operations.
 
 Standard, away-step and pairwise steps with exact line search (Lacoste-Julien and Jaggi 2015), by
-K19 (20) and (24). Additions, multiplications and comparisons count one each.
+K19 (20) and (24). Each addition, multiplication and comparison counts as one operation.
 """
 
 from functools import cmp_to_key
@@ -9,14 +9,16 @@ from functools import cmp_to_key
 import numpy as np
 
 Atom = tuple[np.ndarray, np.ndarray]
-# products that differ by less than this part differ by rounding only
+# products whose relative difference is below this differ only by rounding
 TIES = 1e-10
 
 
 class CountedFrankWolfe:
-    """The standard method from A = 0. Products go over the features, or over the Gram matrix,
-    made once and not counted, if n < d. Rows are sorted if `sorting`, else the places of the k
-    positive weights are selected in k passes."""
+    """The standard method from A = 0.
+
+    Products use the features or, if n < d, the Gram matrix, whose computation is not counted. Rows
+    are sorted if `sorting`; otherwise the k largest margins are selected in k passes.
+    """
 
     def __init__(
         self, X: np.ndarray, y: np.ndarray, rho: np.ndarray, lam: float, sorting: bool = True
@@ -28,7 +30,7 @@ class CountedFrankWolfe:
         self.restart(np.zeros((len(X), len(rho))))
 
     def restart(self, A: np.ndarray) -> None:
-        """Go on from another A."""
+        """Continue from the given A."""
         self.A = A
         self.Z = self.scores(A)
 
@@ -37,14 +39,14 @@ class CountedFrankWolfe:
         return left @ right
 
     def scores(self, A: np.ndarray) -> np.ndarray:
-        """Rows W(A) x_i, (n, m)."""
+        """Return the rows W(A) x_i, (n, m)."""
         self.operations += A.size
         if self.gram is not None:
             return self.product(self.gram, A) / (self.lam * len(A))
         return self.product(self.X, self.product(self.X.T, A)) / (self.lam * len(A))
 
     def sorted_places(self, margins: np.ndarray) -> list[int]:
-        """Places of the margins from the largest down, by a sort that counts its comparisons."""
+        """Return the places of the margins in descending order; the sort counts its comparisons."""
 
         def compare(i: int, j: int) -> int:
             self.operations += 1
@@ -53,7 +55,7 @@ class CountedFrankWolfe:
         return sorted(range(len(margins)), key=cmp_to_key(compare))
 
     def places(self, margins: np.ndarray) -> np.ndarray:
-        """Places of the largest margins in each row, by passes that compare what is left."""
+        """Return the places of the largest margins in each row, finding one per pass."""
         if self.sorting:
             return np.array([self.sorted_places(row) for row in margins])
         left, found = margins.copy(), []
@@ -64,7 +66,7 @@ class CountedFrankWolfe:
         return np.stack(found, axis=1)
 
     def vertex(self) -> np.ndarray:
-        """Rows minus a subgradient of the loss at the scores."""
+        """Return the vertex of the linear problem: in each row, minus a subgradient of the loss."""
         margins = 1.0 + self.Z - self.Z[self.rows, self.y][:, None]
         margins[self.rows, self.y] = 0.0
         places = self.places(margins)
@@ -77,7 +79,7 @@ class CountedFrankWolfe:
         return U
 
     def gradient(self) -> np.ndarray:
-        """n times the gradient of D, E_y - Z."""
+        """Return n times the gradient of D: E_y - Z."""
         G = -self.Z
         G[self.rows, self.y] += 1.0
         self.operations += G.size
@@ -88,11 +90,11 @@ class CountedFrankWolfe:
         return float(np.vdot(A, B))
 
     def gap(self, G: np.ndarray, U: np.ndarray) -> float:
-        """The duality gap at A: <G, U - A>/n."""
+        """Return the duality gap at A: <G, U - A>/n."""
         return self.inner(G, U - self.A) / len(self.A)
 
     def move(self, G: np.ndarray, D: np.ndarray, longest: float) -> float:
-        """Take the exact step along D, at most the longest one, and return it."""
+        """Take the exact step along the direction D, at most `longest`, and return its length."""
         change = self.scores(D)
         slope, bend = self.inner(G, D), self.inner(change, D)
         step = 0.0 if slope <= 0 else longest if slope >= longest * bend else slope / bend
@@ -102,7 +104,7 @@ class CountedFrankWolfe:
         return step
 
     def iterate(self) -> float:
-        """Do one iteration and return the gap before it."""
+        """Do one iteration and return the gap before the step."""
         G, U = self.gradient(), self.vertex()
         gap = self.gap(G, U)
         self.move(G, U - self.A, 1.0)
@@ -110,8 +112,11 @@ class CountedFrankWolfe:
 
 
 class CountedActiveSet(CountedFrankWolfe):
-    """The away-step or the pairwise method: A is a convex combination of held atoms, whole
-    matrices, each kept as the places and values of its non-zeros."""
+    """The away-step or the pairwise method.
+
+    A is a convex combination of atoms, which are whole matrices; each is stored as the places and
+    values of its nonzeros.
+    """
 
     pairwise = False
 
@@ -121,8 +126,10 @@ class CountedActiveSet(CountedFrankWolfe):
         self.shares = [1.0]
 
     def lowest(self, G: np.ndarray) -> int:
-        """The held atom with the least inner product with the gradient; of a tie the first, as
-        after an exact step, which leaves its two ends with equal products."""
+        """Return the atom with the least inner product with the gradient.
+
+        At ties it is the first one; an exact step leaves its two ends tied.
+        """
         flat = G.ravel()
         self.operations += sum(2 * len(places) for places, _ in self.atoms)
         products = np.array([values @ flat[places] for places, values in self.atoms])
@@ -151,7 +158,7 @@ class CountedActiveSet(CountedFrankWolfe):
         return gap
 
     def hold(self, U: np.ndarray, share: float) -> None:
-        """Add a share of an atom, held or new."""
+        """Add weight to an atom, which may be new."""
         new = compressed(U)
         for i, (places, values) in enumerate(self.atoms):
             if np.array_equal(places, new[0]) and np.array_equal(values, new[1]):

@@ -12,7 +12,7 @@ import numpy as np
 import fwlab
 from paper_checks.data_sets import data_set
 
-# how far outside its domain a row may be
+# the largest allowed distance of a row from its domain
 INSIDE = 1e-9
 
 
@@ -26,14 +26,17 @@ class Rows:
 
 
 def sample(name: str, n: int, seed: int) -> Rows:
-    """n rows of a data set, or all if there are fewer, in random order."""
+    """Return n rows of a data set (all if there are fewer), in random order."""
     data = data_set(name)
     chosen = np.random.default_rng(seed).permutation(len(data.y_train))[:n]
     return Rows(data.X_train[chosen], data.y_train[chosen], data.n_classes)
 
 
 def problem_on(rows: Rows, loss: Any, C: float = 1.0, smoothing: float = 0.0) -> fwlab.Problem:
-    """lam = 1/(C n); with more features than samples over the Gram matrix, which is the same."""
+    """Return the problem with lam = 1/(C n).
+
+    If d > n it uses the Gram matrix, which changes no result.
+    """
     n, d = rows.X.shape
     kernel = "linear" if d > n else None
     return fwlab.Problem(
@@ -43,7 +46,7 @@ def problem_on(rows: Rows, loss: Any, C: float = 1.0, smoothing: float = 0.0) ->
 
 @dataclass(frozen=True)
 class Values:
-    """P of the top-k and of the pseudo top-k problem at W(A), and D(A), -inf if A is outside."""
+    """P of the top-k and the pseudo top-k problem at W(A), and D(A), -inf for an infeasible A."""
 
     true_primal: float
     pseudo_primal: float
@@ -51,7 +54,7 @@ class Values:
 
 
 def values_at(rows: Rows, A: np.ndarray, k: int, C: float, pseudo: bool) -> Values:
-    """pseudo: D with the domain (30), else with (7)."""
+    """Return the values at A. D has the domain (30) if `pseudo`, else (7)."""
     n, lam = len(rows.y), 1 / (C * len(rows.y))
     W = A.T @ rows.X / (lam * n)
     regulariser = lam / 2 * float(np.vdot(W, W))
@@ -64,7 +67,7 @@ def values_at(rows: Rows, A: np.ndarray, k: int, C: float, pseudo: bool) -> Valu
 
 
 def topk_losses(scores: np.ndarray, y: np.ndarray, k: int, pseudo: bool) -> np.ndarray:
-    """(3), or (31): then the true class does not take part."""
+    """Return the losses (3), or (31), which leaves out the true class."""
     places = np.arange(len(y))
     margins = 1 + scores - scores[places, y][:, None]
     margins[places, y] = -np.inf if pseudo else 0.0
@@ -72,7 +75,7 @@ def topk_losses(scores: np.ndarray, y: np.ndarray, k: int, pseudo: bool) -> np.n
 
 
 def is_inside(A: np.ndarray, y: np.ndarray, k: int, pseudo: bool) -> bool:
-    """Rows of minus (30), or of minus (7) with the least y-th entry that serves."""
+    """Return whether the negated rows lie in (30), or in (7) after changing the y-th entry."""
     others = -A.copy()
     others[np.arange(len(y)), y] = 0.0
     total, largest = others.sum(axis=1), others.max(axis=1)

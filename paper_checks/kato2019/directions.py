@@ -1,4 +1,4 @@
-"""K19 section 5: the linear program for the direction of a Frank-Wolfe iteration, exactly."""
+"""Check K19 section 5, the linear program for the direction of a Frank-Wolfe iteration, exactly."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -38,12 +38,12 @@ Numbers = Sequence[Fraction]
 
 
 def gradient(problem: ExactProblem, A: np.ndarray) -> np.ndarray:
-    """(e_{y_i} - z_i)/n, the sign that K19-eq22 derives."""
+    """Return (e_{y_i} - z_i)/n, with the sign that K19-eq22 derives."""
     return (problem.one_hot - problem.scores(A)) / Fraction(problem.n)
 
 
 def weighted_problems(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Small problems with the weighted loss, whose domain the section is about."""
+    """Yield small problems with the weighted loss, which the section is about."""
     return (
         c for c in small_problems(rng, deep) if isinstance(c.problem.loss, reference.WeightedTopK)
     )
@@ -52,13 +52,14 @@ def weighted_problems(rng: Rng, deep: bool) -> Iterator[Case]:
 @claim(
     "K19-lp-splits",
     "(17) (21)",
-    "The effective domain of the negated dual is the product of the samples' negated domains, so "
-    "the linear program for the direction splits into one a sample.",
+    "The effective domain of the negated dual is the product of the samples' negated "
+    "domains, so the linear program for the direction splits into one linear program "
+    "per sample.",
     formula=r"\max_{U\in\mathrm{dom}(-D)}\langle G,U\rangle="
     r"\sum_i\max_{u_i\in-\mathrm{dom}\,\Phi^*(\cdot;y_i)}\langle g_i,u_i\rangle",
     shapes="G, U: (m, n); g_i, u_i: (m,)",
     cases=small_problems,
-    planted=(version("every sample with the first one's class", first_class=True),),
+    planted=(version("every sample with the class of the first sample", first_class=True),),
     not_proved="a linear function over a product of sets splits by definition; the joint program "
     "is solved in floats",
 )
@@ -78,7 +79,7 @@ def program_splits(case: Case, first_class: bool = False) -> Outcome:
 
 
 def joined(domains: Sequence[Polytope]) -> Polytope:
-    """The set of all (u_1, .., u_n) as one polytope: one linear program over all variables."""
+    """Return the set of all (u_1, .., u_n) as one polytope, for a single linear program."""
     M, A = (block_diagonal([getattr(d, name) for d in domains]) for name in ("M", "A"))
     return Polytope(M, A, np.concatenate([d.b for d in domains]))
 
@@ -94,7 +95,7 @@ def block_diagonal(blocks: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def linear_conjugates(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Losses whose conjugate is linear on its domain, in f = -delta or e_y; g with ties."""
+    """Yield losses with a linear conjugate on its domain, f = -delta or e_y, and g with ties."""
     for m, k in sizes(5 if deep else 4):
         y, rho = int(rng.integers(m)), decreasing_weights(rng, m)
         losses: list[Any] = [reference.TopK(k), reference.WeightedTopK(rho), reference.Usunier(k)]
@@ -107,7 +108,7 @@ def linear_conjugates(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def symbolic_directions(deep: bool) -> Iterator[Case]:
-    """Yield g and eta as symbols, for the top-k loss; the wrong classes may be exchanged."""
+    """Yield g and eta as symbols, for the top-k loss, up to permutations of the wrong classes."""
     for m, k in symbolic_sizes(4 if deep else 3):
         y, loss = m - 1, reference.TopK(k)
         f = [1 - Fraction(d) for d in loss.delta(m, y)]
@@ -132,7 +133,7 @@ def symbolic_directions(deep: bool) -> Iterator[Case]:
     ),
     proofs=(
         BySolver(
-            "A vector g with ties, where a maximiser is no subgradient, or the reverse.",
+            "A vector g with ties for which a maximiser is not a subgradient, or the reverse.",
             cases=symbolic_directions,
             assuming=lambda case: case.eta > 0,
         ),
@@ -143,8 +144,11 @@ def maximisers_are_subgradients(
     etas: Sequence[Fraction] = (Fraction(1, 7), Fraction(1), Fraction(1000)),
     with_f: int = 1,
 ) -> Outcome:
-    """Both sets are convex hulls of slopes of affine pieces: those with the largest product with
-    -g, and those active at f - eta g."""
+    """Compare the two sets.
+
+    Both are convex hulls of slopes of affine pieces: of those with the largest product with -g, and
+    of those active at f - eta g.
+    """
     affine = exact.pieces(case.loss, case.m, case.y)
     products = {a: -inner_product(a, case.g) for a in affine}
     most = maximum(*products.values())
@@ -162,7 +166,10 @@ def maximisers_are_subgradients(
 
 
 def active_slopes(loss: Any, scores: Numbers, y: int) -> set[tuple[Fraction, ...]]:
-    """The slopes of the affine pieces that attain the loss: their hull is the subdifferential."""
+    """Return the slopes of the affine pieces that attain the loss.
+
+    Their hull is the subdifferential.
+    """
     value = exact.value(loss, scores, y)
     affine = exact.pieces(loss, len(list(scores)), y)
     return {a for a, b in affine.items() if exact.inner(a, scores) + b == value}
@@ -188,8 +195,11 @@ def active_slopes(loss: Any, scores: Numbers, y: int) -> set[tuple[Fraction, ...
     ),
 )
 def direction_is_a_subgradient(case: Case, sign: int = 1, scale: int = 1) -> Outcome:
-    """The largest product is found by two exact linear programs: over the pieces of the loss, and
-    over the domain that Theorem 2 states."""
+    """Compare the subgradient's product with the largest one.
+
+    Two exact linear programs find that: over the pieces of the loss, and over the domain that
+    Theorem 2 states.
+    """
     problem, outcomes = case.problem, []
     for z, g, y in zip(
         problem.scores(case.A), sign * gradient(problem, case.A), problem.y, strict=True
@@ -203,8 +213,11 @@ def direction_is_a_subgradient(case: Case, sign: int = 1, scale: int = 1) -> Out
 
 
 def vertices_in_the_library(case: Case) -> Outcome:
-    """fwlab's vertex for minus the gradient of D, and its subgradient at the scores: both attain
-    the exact optimum of the linear program."""
+    """Compare fwlab's vertex and subgradient with the exact optimum of the linear program.
+
+    The vertex is for minus the gradient of D, the subgradient is at the scores, and both must
+    attain the optimum.
+    """
     problem, outcomes = case.problem, []
     loss = fwlab.WeightedTopK(as_floats(problem.loss.rho))
     for z, g, y in zip(problem.scores(case.A), gradient(problem, case.A), problem.y, strict=True):

@@ -1,4 +1,4 @@
-"""K19 section 2: the training problem, its dual, and what their gap tells."""
+"""Check K19 section 2: the training problem, its dual, and what their gap bounds."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +16,7 @@ from reference.training import Training, linear_training
 
 
 def losses(rng: Rng, m: int) -> Iterator[tuple[Any, Any]]:
-    """Every loss with a linear conjugate, as the reference and the library have it."""
+    """Yield every loss with a linear conjugate, as the reference's and the library's object."""
     k = int(rng.integers(1, m + 1))
     rho = sorted(rng.random(m), reverse=True)
     yield reference.TopK(k), fwlab.TopK(k)
@@ -28,7 +28,7 @@ def losses(rng: Rng, m: int) -> Iterator[tuple[Any, Any]]:
 
 
 def solved_problems(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield small problems with a dual point A, and the gap that is said to be left there."""
+    """Yield small problems with a dual point A and the gap expected there."""
     for _ in range(20 if deep else 5):
         n, d, m = int(rng.integers(1, 9)), int(rng.integers(1, 5)), int(rng.integers(2, 6))
         X, y, lam = rng.standard_normal((n, d)), labels(rng, n, m), float(rng.uniform(0.02, 1))
@@ -42,7 +42,7 @@ def separated_problems(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def solved(rng: Rng, X: np.ndarray, y: np.ndarray, lam: float, m: int) -> Iterator[Case]:
-    """Yield the problem with each loss, a dual point A, and the gap that is said to be left."""
+    """Yield the problem with each loss, a dual point A, and the gap expected there."""
     for loss, same in losses(rng, m):
         problem = fwlab.Problem(X, y, same, lam, n_classes=m)
         found = fwlab.solve(problem, "ascent", tol=1e-10, max_iter=20_000)
@@ -62,8 +62,9 @@ def link(training: Training, A: np.ndarray, factor: float) -> np.ndarray:
     "attained at W(A) = X A'/(lam n) for an optimal A.",
     formula=r"\max_AD(A)=\min_WP(W),\quad W(A)=\frac{1}{\lambda n}XA^\top",
     shapes="X: (d, n); A: (m, n); W: (d, m)",
-    judged="P and D are evaluated by their definitions, D by linear programs, at an A whose gap is "
-    "said to be at most 1e-10; a wrong A could only make them differ. Weak duality is tried at "
+    judged="P and D are evaluated by their definitions, D by linear programs, at an A whose "
+    "gap was computed to be at most 1e-10; a wrong A could only make them differ. "
+    "Weak duality is tried at "
     "other points, exactly.",
     cases=lambda rng, deep: [*solved_problems(rng, deep), *small_problems(rng, deep)],
     planted=(
@@ -123,7 +124,7 @@ def gap_bounds_the_error(case: Case, share: float = 1.0, factor: int = 1) -> Out
 
 
 def library_problem(problem: Any) -> fwlab.Problem:
-    """The exact problem in fwlab's floats."""
+    """Return fwlab's problem, in floats, for an exact problem."""
     loss = problem.loss
     weighted = isinstance(loss, reference.WeightedTopK)
     same = fwlab.WeightedTopK(as_floats(loss.rho)) if weighted else fwlab.TopK(loss.k)

@@ -1,4 +1,4 @@
-"""Small training problems in exact fractions: objectives, link and derivatives by definition.
+"""Define small training problems in exact fractions: objectives, W(A) and derivatives.
 
     P(W) = lam/2 |W|^2 + (1/n) sum_i Phi(W x_i; y_i)                                     K19 (1)
     D(A) = -lam/2 |W(A)|^2 - (1/n) sum_i Phi*(-a_i; y_i),   W(A) = A^T X / (lam n)       K19 (2)
@@ -45,28 +45,28 @@ class ExactProblem:
 
     @property
     def gram(self) -> Exact:
-        """K = X X^T, the paper's X^T X."""
+        """The Gram matrix K = X X^T, which is X^T X in the paper's layout."""
         return self.X @ self.X.T
 
     @property
     def one_hot(self) -> Exact:
-        """Rows e_{y_i}, the transpose of the paper's E_y."""
+        """The rows e_{y_i}, the transpose of the paper's E_y."""
         return array([[int(j == label) for j in range(self.m)] for label in self.y])
 
     def weights(self, A: Exact) -> Exact:
         return A.T @ self.X / (self.lam * self.n)
 
     def scores(self, A: Exact) -> Exact:
-        """Rows W(A) x_i."""
+        """Return the rows W(A) x_i."""
         return self.X @ self.weights(A).T
 
     def primal(self, W: Exact) -> Fraction:
-        """P(W), of the loss without smoothing."""
+        """Return P(W) for the loss without smoothing."""
         losses = [exact.value(self.loss, s, y) for s, y in zip(self.X @ W.T, self.y, strict=True)]
         return self.lam / 2 * square(W) + sum(losses, Fraction()) / self.n
 
     def dual(self, A: Exact) -> Fraction | float:
-        """D(A), -inf outside the domain; with smoothing Phi* gains smoothing/2 |.|^2."""
+        """Return D(A), -inf outside the domain; smoothing adds smoothing/2 |.|^2 to Phi*."""
         conjugates = [exact.conjugate(self.loss, -a, y) for a, y in zip(A, self.y, strict=True)]
         if math.inf in conjugates:
             return -math.inf
@@ -74,29 +74,32 @@ class ExactProblem:
         return -self.lam / 2 * square(self.weights(A)) - (sum(conjugates) + ridge) / self.n
 
     def slope(self, A: Exact, direction: Exact) -> Fraction:
-        """The derivative of D at A towards A + direction, both feasible: D is quadratic there."""
+        """Return the derivative of D at A in a feasible direction, along which D is quadratic."""
         middle, end = self.dual(A + direction / 2), self.dual(A + direction)
         return Fraction(4 * middle - end - 3 * self.dual(A))
 
 
 def array(rows: Any) -> Exact:
-    """Fractions in an object array."""
+    """Return an object array of Fractions."""
     numbers = np.array(rows, dtype=object)
     return np.vectorize(Fraction, otypes=[object])(numbers)
 
 
 def square(A: Exact) -> Fraction:
-    """The sum of squares of all entries."""
+    """Return the sum of squares of all entries."""
     return Fraction(sum(x * x for x in A.ravel()))
 
 
 def product(A: Exact, B: Exact) -> Fraction:
-    """<A, B>."""
+    """Return <A, B>."""
     return Fraction(sum(x * z for x, z in zip(A.ravel(), B.ravel(), strict=True)))
 
 
 def feasible(rng: Rng, problem: ExactProblem, spread: int = 3) -> Exact:
-    """A point of the domain: in each row a mixture of up to `spread` vertices, thirds apart."""
+    """Return a point of the domain.
+
+    Each row mixes up to `spread` vertices in thirds.
+    """
     rows = []
     for y in problem.y:
         slopes = sorted(exact.pieces(problem.loss, problem.m, y))
@@ -106,7 +109,7 @@ def feasible(rng: Rng, problem: ExactProblem, spread: int = 3) -> Exact:
 
 
 def random_problem(rng: Rng, n: int, d: int, m: int, loss: Any = None) -> ExactProblem:
-    """Features with ties and zeros, labels, top-k or weighted top-k, lam a small fraction."""
+    """Return a random problem: features with ties, top-k or weighted top-k loss, simple lam."""
     if loss is None:
         k, rho = int(rng.integers(1, m + 1)), decreasing_weights(rng, m)
         loss = reference.TopK(k) if rng.integers(2) else reference.WeightedTopK(rho)
@@ -116,20 +119,20 @@ def random_problem(rng: Rng, n: int, d: int, m: int, loss: Any = None) -> ExactP
 
 
 def small_problems(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Problems with two feasible points A and B; sizes n 1-3, d 1-2, m 2-4."""
+    """Yield problems with two feasible points A and B, for n 1-3, d 1-2, m 2-4."""
     for _ in range(200 if deep else 30):
         n, d, m = (int(rng.integers(low, high)) for low, high in ((1, 4), (1, 3), (2, 5)))
         yield with_points(rng, random_problem(rng, n, d, m))
 
 
 def with_points(rng: Rng, problem: ExactProblem, **more: Any) -> Case:
-    """The case of a problem with two feasible points."""
+    """Return the case of a problem with two feasible points."""
     A, B = feasible(rng, problem), feasible(rng, problem)
     return Case(kind="exact", problem=problem, A=A, B=B, **more)
 
 
 def clipped(slope: Fraction, bend: Fraction) -> Fraction:
-    """Return the maximiser over [0, 1] of slope s - bend s^2/2; 0 for a constant."""
+    """Return the maximiser over [0, 1] of slope s - bend s^2/2; 0 for a constant function."""
     if slope <= 0:
         return Fraction(0)
     return Fraction(1) if slope >= bend else slope / bend
@@ -143,7 +146,7 @@ def exact_step(problem: ExactProblem, A: np.ndarray, move: np.ndarray) -> Fracti
 
 
 def rank(matrix: Exact) -> int:
-    """The rank, by elimination."""
+    """Return the rank, by elimination."""
     rows, found = [list(row) for row in matrix], 0
     for column in range(matrix.shape[1]):
         pivot = next((i for i in range(found, len(rows)) if rows[i][column] != 0), None)

@@ -1,4 +1,4 @@
-"""K19 section 7.4: whether the existing methods always miss the optimum, in exact numbers."""
+"""Check K19 section 7.4, whether the existing methods always miss the optimum, in exact numbers."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -29,14 +29,17 @@ def solved(kind: str, data: dict, k: int, pseudo: tuple, true: tuple) -> Case:
 
 
 def apart() -> list[Case]:
-    """Return the problem at whose pseudo optimum the top-k risk is not least."""
+    """Return a problem whose pseudo optimum does not minimise the top-k risk."""
     pseudo = ((2 * THIRD, -THIRD, -THIRD), (-THIRD, 2 * THIRD, -THIRD))
     true = ((2 * THIRD, -HALF, -SIXTH), (-HALF, 2 * THIRD, -SIXTH))
     return [solved("two samples, k = 2", TWO_SAMPLES, 2, pseudo, true)]
 
 
 def together(k: int) -> list[Case]:
-    """Return a problem with a common optimum: two samples for k = 1, one sample for k = 2."""
+    """Return problems in which both losses have the same optimum.
+
+    There are two samples for k = 1, and one sample for k = 2.
+    """
     if k == 1:
         two = ((1, -1, 0), (-1, 1, 0))
         return [solved("two samples, k = 1", TWO_SAMPLES, 1, two, two)]

@@ -1,4 +1,4 @@
-"""fwlab beside the exact reference, on the cases of the ledger's rows."""
+"""Compare fwlab with the exact reference on the cases of the ledger's rows."""
 
 import math
 from collections.abc import Sequence

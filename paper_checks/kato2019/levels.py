@@ -1,6 +1,4 @@
-"""K19 section 4 and A.2: the weighted sum of sorted margins as a sum of top-k sums, and the weights
-tried.
-"""
+"""Check K19 section 4, A.2: weighted sums of sorted margins as sums of top-k sums, and weights."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -41,7 +39,7 @@ Numbers = Sequence[Fraction]
 
 
 def ordered_margins(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield the rows' weights with their margins x from the largest down."""
+    """Yield weights with margins x in descending order."""
     yield Case(kind="exact", rho=(Fraction(2), Fraction(1)), x=(Fraction(1), Fraction(0)))
     for case in rows(rng, deep):
         x = tuple(sorted(margins(case.scores, case.y), reverse=True))
@@ -49,8 +47,10 @@ def ordered_margins(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def symbolic_weights(deep: bool) -> Iterator[Case]:
-    """Yield weights as symbols, with generators x of the cone of sorted vectors: both sides of
-    (41) are linear on that cone."""
+    """Yield weights as symbols, with generators x of the cone of sorted vectors.
+
+    They suffice, as both sides of (41) are linear on that cone.
+    """
     for m in (2, 3, 4):
         for places in range(1, m + 1):
             yield Case(kind="symbols", m=m, rho=reals("rho", m), x=unit(m, *range(places)))
@@ -61,19 +61,22 @@ def admissible_weights(case: Case) -> Truth:
 
 
 def falls(rho: Numbers) -> list[Truth]:
-    """Whether rho_k > rho_{k+1}, for each k, with rho_{m+1} = 0: (39)."""
+    """Return, for each k, whether rho_k > rho_{k+1}, with rho_{m+1} = 0: (39)."""
     return [a > b for a, b in zip(rho, [*rho[1:], Fraction(0)], strict=True)]
 
 
 def sum_by_levels(rho: Numbers, x: Numbers, following: Numbers, shift: int = 0) -> Real:
-    """Return the right side of (41), whose weights are rho_k minus what follows at each fall."""
+    """Return the right side of (41).
+
+    Its weights are rho_k minus the entry of `following`, for each k where rho falls.
+    """
     triples = zip(falls(rho), rho, following, strict=True)
     steps = [where(fall, a - b, 0) for fall, a, b in triples]
     return total(step * total(x[: k + shift]) for k, step in enumerate(steps, 1))
 
 
 def next_falls(rho: Numbers, decreasing: bool) -> list[Real]:
-    """Return, for each place k, the weight at the next place of K; 0 after the last."""
+    """Return, for each k, the weight rho at the next element of K; 0 after the last."""
     found: list[Real] = []
     following: Real = Fraction(0)
     places = list(zip(rho, falls(rho), strict=True))
@@ -95,7 +98,7 @@ def next_falls(rho: Numbers, decreasing: bool) -> list[Real]:
     "K19-eq40.",
     cases=ordered_margins,
     planted=(
-        version("the sums have one entry more", shift=1),
+        version("the sums have one more entry", shift=1),
         version("the last weight is left out", keep_last=False),
     ),
     proofs=(
@@ -138,7 +141,7 @@ def value_in_the_library(case: Case) -> Outcome:
     r"\sum_j\rho_jx_{\pi(j)}=\sum_\ell\rho'_\ell\sum_{j=1}^{k_\ell}x_{\pi(j)}",
     shapes="rho, x: (m,)",
     judged="as read, the last index is k_(l+1), the next place of K, and rho after the last place "
-    "is 0. The weight rho_(m+1) = 0, which A.2 lets in, is of use for k_l + 1 alone.",
+    "is 0. The weight rho_(m+1) = 0, which A.2 introduces, is needed only for the index k_l + 1.",
     cases=ordered_margins,
     sides=("weighted sum", "sum over K"),
     reading=version(

@@ -1,4 +1,4 @@
-"""K19 section 3 and Lemma 1: losses as maxima over polytopes, and their conjugates.
+"""Check K19 section 3 and Lemma 1: losses as maxima over polytopes, and their conjugates.
 
 Left sides come from the definitions, right sides from the polytopes as printed, mostly in exact
 fractions.
@@ -53,7 +53,7 @@ Numbers = Sequence[Fraction]
 
 
 def rows(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Exact scores with ties, for all (m, k), and admissible weights, once all of them zero."""
+    """Yield exact scores with ties, for all (m, k), and weights, all zero in one case."""
     for m, k in sizes(6 if deep else 5):
         for turn in range(4 if deep else 2):
             rho = decreasing_weights(rng, m) if turn or k > 1 else (Fraction(0),) * m
@@ -63,8 +63,10 @@ def rows(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Points v around the effective domains: vertices, mixtures of them, and vectors that sum to
-    0 or to something else; top-k and weighted top-k with the same (m, y)."""
+    """Yield points v in and around the effective domains of top-k and weighted top-k.
+
+    They are vertices, mixtures of them, and vectors that sum to 0 or to another value.
+    """
     for m, k in sizes(5 if deep else 4):
         y = int(rng.integers(m))
         rho = decreasing_weights(rng, m) if k > 1 else (Fraction(0),) * m
@@ -92,7 +94,7 @@ def symbolic_margins(deep: bool) -> Iterator[Case]:
 
 
 def sorted_margins(case: Case) -> Truth:
-    """Whether the classes are numbered in the order of their margins, as they may be."""
+    """Return whether the classes are in the order of their margins, which loses no generality."""
     return all_of(*(a >= b for a, b in pairwise(margins(case.scores, case.y))))
 
 
@@ -110,8 +112,8 @@ def sorted_margins(case: Case) -> Truth:
     ),
     proofs=(
         BySolver(
-            "A point of the simplex that beats the loss, or a maximum that no point attains, at "
-            "margins with ties that samples miss.",
+            "A point of the simplex whose product exceeds the loss, or a maximum "
+            "that no point attains, at margins with ties that samples miss.",
             cases=symbolic_margins,
             assuming=sorted_margins,
         ),
@@ -121,7 +123,7 @@ def sorted_margins(case: Case) -> Truth:
     ),
 )
 def topk_is_a_maximum(case: Case, radius: Fraction = Fraction(1), extra: int = 0) -> Outcome:
-    """No point exceeds the loss, and 0 or a point with k entries 1/k attains it."""
+    """State that no point exceeds the loss, and that 0 or a point with k entries 1/k attains it."""
     h, k, m = margins(case.scores, case.y), case.k + extra, case.m
     value = top_k(h, case.k)
     corners = [unit(m), *(unit(m, *chosen) for chosen in combinations(range(m), k))]
@@ -136,7 +138,7 @@ def topk_is_a_maximum(case: Case, radius: Fraction = Fraction(1), extra: int = 0
 
 
 def value_in_the_library(case: Case) -> Outcome:
-    """fwlab's value, and its subgradient's inequality at beta."""
+    """Compare fwlab's value with the exact one, and check its subgradient's inequality at beta."""
     s, y, other = as_floats(case.scores), case.y, as_floats(case.beta)
     loss, defined = fwlab.TopK(case.k), reference.TopK(case.k)
     slope = loss.subgradient(s, y)
@@ -149,7 +151,7 @@ def value_in_the_library(case: Case) -> Outcome:
 
 
 def stated_conjugate(case: Case, simplex: Polytope, sign: int, free: bool) -> Fraction | float:
-    """sign v_y if sum v = 0 and v with some other (or the same) y-th entry is in the polytope."""
+    """Return sign * v_y if sum v = 0 and v lies in the polytope for some y-th entry."""
     inside = sum(case.v) == 0 and contains(simplex, case.v, free=(case.y,) if free else ())
     return sign * case.v[case.y] if inside else math.inf
 
@@ -161,15 +163,15 @@ def topk_points(rng: Rng, deep: bool) -> Iterator[Case]:
 @claim(
     "K19-eq6",
     "(6) (7)",
-    "The conjugate of the top-k hinge loss is v_y where v sums to 0 and can be given another y-th "
-    "entry that puts it into the top-k simplex, and infinite elsewhere.",
+    "The conjugate of the top-k hinge loss is v_y if v sums to 0 and lies in the "
+    "top-k simplex after some change of its y-th entry, and infinite otherwise.",
     formula=r"\Phi^*_{utk}(v;y)=v_y\quad\langle v,1\rangle=0,\ "
     r"\exists b_y:\ v+(b_y-v_y)e_y\in\Delta(k,1)",
     shapes="v: (m,)",
     cases=topk_points,
     planted=(
         version("-v_y", sign=-1),
-        version("the y-th entry is kept", free=False),
+        version("the y-th entry is not changed", free=False),
         version("entries at most 1/(k+1) of the sum", extra=1),
     ),
     proofs=(
@@ -208,8 +210,11 @@ def tangent(y: int, k: int) -> Any:
 
 
 def hulls(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Convex hulls of a few points with small integer entries, some with the line along e_y added
-    (there the loss stays finite), delta with delta_y = 0, and points v around the domain."""
+    """Yield convex hulls of a few points with small integer entries.
+
+    Each comes with delta, where delta_y = 0, and points v in and around the domain. Some hulls have
+    the line along e_y added, on which the loss stays finite.
+    """
     for _ in range(60 if deep else 20):
         m, size = int(rng.integers(2, 5)), int(rng.integers(1, 5))
         y, corners = int(rng.integers(m)), [fractions(rng, m, denominator=1) for _ in range(size)]
@@ -238,7 +243,7 @@ def hulls(rng: Rng, deep: bool) -> Iterator[Case]:
     cases=hulls,
     planted=(
         version("<v, delta>", sign=1),
-        version("the y-th entry is kept", free=False),
+        version("the y-th entry is not changed", free=False),
         version("v need not sum to 0", total=None),
     ),
     assumed="the maximum in (9) is attained for every s, as the polyhedron need not be bounded",
@@ -257,7 +262,7 @@ def conjugate_of_a_maximum(
 
 
 def hull_of(corners: Sequence[Numbers], line: int | None) -> Polytope:
-    """The convex hull, with all multiples of e_line added."""
+    """Return the convex hull of the points, plus all multiples of e_line."""
     weights = [("corner", i) for i in range(len(corners))]
     entries = []
     for j in range(len(corners[0])):
@@ -269,8 +274,11 @@ def hull_of(corners: Sequence[Numbers], line: int | None) -> Polytope:
 
 
 def supremum(corners: Sequence[Numbers], delta: Numbers, v: Numbers, y: int) -> Fraction | float:
-    """Return the supremum over s of <v, s> - Phi(s): Phi is the largest of the affine functions
-    <beta, delta + s - s_y 1> of the corners beta. A line along e_y changes nothing in Phi."""
+    """Return the supremum over s of <v, s> - Phi(s).
+
+    Phi is the largest of the affine functions <beta, delta + s - s_y 1> of the corners beta. A line
+    along e_y does not change Phi.
+    """
     affine: dict[tuple[Fraction, ...], Fraction] = {}
     for beta in corners:
         slope = tuple(b - sum(beta) if j == y else b for j, b in enumerate(beta))
@@ -280,7 +288,7 @@ def supremum(corners: Sequence[Numbers], delta: Numbers, v: Numbers, y: int) -> 
 
 
 def topk_errors(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Exact scores with ties: the true class often at the edge of the k largest."""
+    """Yield exact scores with ties, often between the true class and the k-th largest."""
     for m, k in sizes(6 if deep else 5):
         for _ in range(20 if deep else 6):
             y, scores, other = int(rng.integers(m)), fractions(rng, m, 1), fractions(rng, m, 1)
@@ -288,7 +296,7 @@ def topk_errors(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def symbolic_pairs(deep: bool) -> Iterator[Case]:
-    """Yield two score vectors as symbols; the error depends on the classes' order alone."""
+    """Yield two score vectors as symbols; the error depends only on the order of the classes."""
     for m, k in symbolic_sizes(4):
         yield Case(kind="symbols", m=m, k=k, y=0, scores=reals("s", m), other=reals("t", m))
 
@@ -300,7 +308,7 @@ def symbolic_pairs(deep: bool) -> Iterator[Case]:
     "classes score at least as high as the true one.",
     formula=r"\Phi_{utk}(s;y)\geq\mathrm{err}_k(s;y)",
     shapes="s: (m,)",
-    judged="ties count as errors; the error that forgives ties is smaller.",
+    judged="ties count as errors; an error that does not count ties is smaller.",
     cases=topk_errors,
     planted=(
         version("a bound of the top-(k-1) error", fewer=1),
@@ -308,7 +316,7 @@ def symbolic_pairs(deep: bool) -> Iterator[Case]:
     ),
     proofs=(
         BySolver(
-            "Scores that tie at the k-th place, where error and loss jump or bend.",
+            "Scores that tie at the k-th place, where the error jumps and the loss has a kink.",
             cases=symbolic_pairs,
         ),
     ),

@@ -1,9 +1,9 @@
-"""Matrices as tuples of rows, of Fractions or of symbols, and D of K19 (2) as a polynomial.
+"""Represent matrices as tuples of rows of Fractions or symbols, and D of K19 (2) as a polynomial.
 
     D(A) = -lam/2 |W(A)|^2 + (1/n) sum_i A_{i, y_i} - smoothing/(2 n) |A|^2,   W(A) = A' X / (lam n)
 
 inside the domain; X (n, d) and A (n, m) are the transposes of the paper's. `domain` states that
-each row of -A is a point of the domain of the max hinge, which is part of every domain here.
+each row of -A lies in the domain of the max hinge, which contains every domain used here.
 """
 
 from collections.abc import Sequence
@@ -70,7 +70,7 @@ def dual(X: Matrix, y: Sequence[int], A: Matrix, lam: Any, smoothing: Any = 0) -
 
 
 def domain(y: Sequence[int], A: Matrix) -> Truth:
-    """Whether each row sums to 0, is <= 0 off its class, and has at most 1 there."""
+    """Return whether each row sums to 0, has at most 1 at its class, and is <= 0 elsewhere."""
     rows = zip(A, y, strict=True)
     return all_of(*(in_row_domain(row, label) for row, label in rows))
 

@@ -1,4 +1,4 @@
-"""K19 section 8 and A.9: the dual before centring, with and without true-class entries.
+"""Check K19 section 8 and A.9: the dual before centring, with and without true-class entries.
 
     d(A) = -1/(2 lam n^2) |sum_i (H_{y_i}' (x) x_i) a_i|^2 - (1/n) sum_i phi*(-a_i; y_i)    K19 (32)
 
@@ -40,7 +40,7 @@ from reference.training import linear_training
 def exact_value(
     problem: ExactProblem, loss: Any, A: np.ndarray, centred: bool = True, half: int = 2
 ) -> Fraction | float:
-    """d(A) of (32) with the loss given, or with H_y left out, or with 1/half before the norm."""
+    """Return d(A) of (32) for a loss, optionally without H_y, and with 1/half before the norm."""
     conjugates = []
     for a, y in zip(A, problem.y, strict=True):
         affine = exact.pieces(loss, problem.m, y, centred=False)
@@ -53,25 +53,25 @@ def exact_value(
 
 
 def centring(problem: ExactProblem, i: int) -> np.ndarray:
-    """H_y = I - 1 e_y' for the class of a sample."""
+    """Return H_y = I - 1 e_y' for the class of a sample."""
     H = array(np.eye(problem.m, dtype=int))
     H[:, problem.y[i]] = H[:, problem.y[i]] - 1
     return H
 
 
 def link(problem: ExactProblem, i: int, centred: bool = True) -> np.ndarray:
-    """H_{y_i}' (x) x_i of (32) and (76), (md, m); I (x) x_i if not centred."""
+    """Return H_{y_i}' (x) x_i of (32) and (76), (md, m); I (x) x_i if not centred."""
     H = centring(problem, i).T if centred else array(np.eye(problem.m, dtype=int))
     return np.kron(H, problem.X[i].reshape(-1, 1))
 
 
 def without_true_class(problem: ExactProblem, A: np.ndarray) -> np.ndarray:
-    """A - (A o E_y): the true-class entries set to 0."""
+    """Return A - (A o E_y), which sets the true-class entries to 0."""
     return A - A * problem.one_hot
 
 
 def images(problem: ExactProblem, A: np.ndarray) -> np.ndarray:
-    """Rows H_{y_i}' a_i, which sum to 0."""
+    """Return the rows H_{y_i}' a_i, which sum to 0."""
     C = A.copy()
     for i, y in enumerate(problem.y):
         C[i, y] = C[i, y] - sum(A[i])
@@ -79,7 +79,7 @@ def images(problem: ExactProblem, A: np.ndarray) -> np.ndarray:
 
 
 def mixtures(rng: Rng, problem: ExactProblem, loss: Any) -> np.ndarray:
-    """Rows of -dom phi*: means of three vertices."""
+    """Return rows of -dom phi*, each the mean of three vertices."""
     rows = []
     for y in problem.y:
         slopes = sorted(exact.pieces(loss, problem.m, y, centred=False))
@@ -89,8 +89,10 @@ def mixtures(rng: Rng, problem: ExactProblem, loss: Any) -> np.ndarray:
 
 
 def exact_points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Top-k problems with 1 <= k < m and points A of -dom phi*, every other one of the smaller
-    domain without true-class entries; C is a point of -dom Phi*."""
+    """Yield top-k problems with 1 <= k < m, points A of -dom phi* and points C of -dom Phi*.
+
+    Every other A lies in the smaller domain without true-class entries.
+    """
     smallest = ExactProblem(array([[0]]), (0,), reference.TopK(1), 2, Fraction(1))
     zero = array([[0, 0]])
     yield Case(kind="any entries", problem=smallest, k=1, A=array([[-1, 0]]), C=zero)
@@ -108,7 +110,7 @@ def fixed_points(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def trained(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Small random problems, with 1 <= k < m."""
+    """Yield small random problems with 1 <= k < m."""
     for turn in range(12 if deep else 4):
         n, d, m = int(rng.integers(3, 7)), int(rng.integers(2, 5)), int(rng.integers(3, 6))
         X, y, lam = rng.standard_normal((n, d)), labels(rng, n, m), float(rng.uniform(0.01, 0.1))
@@ -119,12 +121,12 @@ def trained(rng: Rng, deep: bool) -> Iterator[Case]:
 @claim(
     "K19-eq32",
     "(32)",
-    "d_utk is another Fenchel dual of the top-k problem.",
+    "d_utk is a second Fenchel dual of the top-k problem.",
     formula=r"d_{utk}(A)=-\frac{1}{2\lambda n^2}\|\sum_i(H_{y_i}^\top\otimes x_i)\alpha_i\|^2"
     r"-\frac{1}{n}\sum_i\phi^*_{utk}(-\alpha_i;y_i)",
     shapes="A: (m, n); H_y = I - 1 e_y': (m, m)",
-    judged="tried as d_utk(A) = D(H' A), every feasible point of D being some H' A; that D is a "
-    "dual is K19-duality.",
+    judged="tried as d_utk(A) = D(H' A), where every feasible point of D is H' A for some "
+    "A; that D is a dual is shown in K19-duality.",
     cases=exact_points,
     planted=(
         version("without H_y", centred=False),
@@ -142,8 +144,11 @@ def other_dual(case: Case, centred: bool = True, half: int = 2) -> Outcome:
 
 
 def completed(problem: ExactProblem, C: np.ndarray) -> np.ndarray:
-    """Rows a of -dom phi* with H_y' a = c: their true-class entry is minus the least beta_y that
-    lets k beta_j <= sum beta hold for the other classes."""
+    """Return rows a of -dom phi* with H_y' a = c.
+
+    Their true-class entry is minus the smallest beta_y for which k beta_j <= sum beta holds for the
+    other classes.
+    """
     A = C.copy()
     for a, y in zip(A, problem.y, strict=True):
         others = [-x for j, x in enumerate(a) if j != y]
@@ -163,7 +168,7 @@ def completed(problem: ExactProblem, C: np.ndarray) -> np.ndarray:
     not_proved="strong duality of two programs; the two duals are K19-eq78 and K19-eq31",
 )
 def fixed_dual(case: Case, pseudo: bool = True) -> Outcome:
-    """Both optima are certified intervals."""
+    """Compare the two optima, each given by a certified interval."""
     loss = reference.PseudoTopK(case.k) if pseudo else reference.TopK(case.k)
     one = OtherDual(case.X, case.y, reference.TopK(case.k), case.lam, case.m).fixed_optimum()
     two = linear_training(case.X, case.y, loss, case.lam, n_classes=case.m).optimum()
@@ -223,7 +228,7 @@ def three_values(
 
 
 def weights_of_classes(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield pseudo top-k problems with weights W; the first one by hand."""
+    """Yield pseudo top-k problems with weights W; the first one is written out."""
     smallest = ExactProblem(array([[1, 0]]), (0,), reference.PseudoTopK(1), 2, Fraction(1))
     yield Case(kind="exact", problem=smallest, k=1, W=array([[0, 0], [1, 0]]))
     for case in exact_points(rng, deep):
@@ -234,12 +239,12 @@ def weights_of_classes(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def vectorised(W: np.ndarray) -> np.ndarray:
-    """vec of the paper's W, (d, m), column upon column; here W has one row per class."""
+    """Return vec of the paper's W, (d, m), column by column; here W has one row per class."""
     return W.reshape(-1, 1)
 
 
 def transposed_link(case: Case) -> Outcome:
-    """The matrix of the correction is the transpose of the matrix in (32)."""
+    """State that the matrix of the correction is the transpose of the matrix in (32)."""
     problem = case.problem
     pairs = [
         (np.kron(centring(problem, i), x.reshape(1, -1)), link(problem, i).T)
@@ -256,7 +261,7 @@ def transposed_link(case: Case) -> Outcome:
     formula=r"P_{ptk}(W)=\frac{\lambda}{2}\|w\|^2+\frac{1}{n}\sum_i\phi_{ptk}("
     r"(x_i^\top\otimes H_{y_i})w;y_i),\quad w=\mathrm{vec}(W)",
     shapes="W: (d, m); w: (md,); x_i' (x) H_y: (m, md)",
-    judged="vec puts column upon column, as (32) and (76) need for the same w.",
+    judged="vec stacks the columns, as (32) and (76) require for the same w.",
     sides=("P_ptk(W)", "p_ptk(vec(W))"),
     cases=weights_of_classes,
     derived=version(

@@ -1,4 +1,7 @@
-"""Small problems as matrices of numbers or symbols, and the exact problem behind the numbers."""
+"""Represent small problems as matrices of numbers or symbols.
+
+Numbers also have an exact problem.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +17,7 @@ from paper_checks.ledger import Case, Outcome
 from paper_checks.outcomes import equal
 from paper_checks.symbols import reals
 
-# lam = 1 without loss of generality: D depends on X and lam through K/lam alone
+# lam = 1 without loss of generality, as D depends on X and lam only through K/lam
 LAM = Fraction(1)
 SIZES = [(1, 1, 2), (1, 2, 2), (1, 1, 3), (2, 1, 2)]
 
@@ -39,7 +42,7 @@ class Plain:
         return len(self.A[0])
 
     def dual(self, A: Rows) -> Any:
-        """D(A) inside the domain."""
+        """Return D(A) inside the domain."""
         return matrices.dual(self.X, self.y, A, self.lam, self.smoothing)
 
     def scores(self, A: Rows) -> Rows:
@@ -47,7 +50,7 @@ class Plain:
 
     @property
     def residual(self) -> Rows:
-        """E_y - Z(A), one row per sample."""
+        """Return E_y - Z(A), one row per sample."""
         return matrices.plus(matrices.one_hot(self.y, self.m), self.scores(self.A), -1)
 
     @property
@@ -56,14 +59,14 @@ class Plain:
 
     @property
     def exact(self) -> ExactProblem:
-        """The problem with the max hinge, which `domain` is about."""
+        """Return the problem with the max hinge, which has the domain of `domain`."""
         return ExactProblem(
             array(self.X), self.y, reference.TopK(1), self.m, self.lam, self.smoothing
         )
 
 
 def plain(case: Case) -> Plain:
-    """Return the matrices of a case, of its problem if it has one."""
+    """Return the matrices of a case, taken from its problem if it has one."""
     if hasattr(case, "problem"):
         p = case.problem
         X, A, B = (tuple(map(tuple, M)) for M in (p.X, case.A, case.B))
@@ -77,14 +80,16 @@ def exact_problem(case: Case) -> ExactProblem:
 
 
 def same_dual(case: Case) -> Outcome:
-    """The polynomial that stands for D on symbols is D by its definition, at A."""
+    """State that the polynomial used for D on symbols equals D by its definition at A."""
     p = plain(case)
     return equal(p.dual(p.A), exact_problem(case).dual(array(p.A)))
 
 
 def symbolic_problems(deep: bool) -> Iterator[Case]:
-    """Yield small problems with two points, all symbols; the first class is each sample's, as the
-    classes of a sample may be renamed where the conjugate is linear."""
+    """Yield small problems with two points, all symbols.
+
+    Every sample has the first class, as its classes may be renamed where the conjugate is linear.
+    """
     for n, d, m in SIZES:
         X, A, B = (
             tuple(reals(f"{name}_{i + 1}", size) for i in range(n))
@@ -94,5 +99,5 @@ def symbolic_problems(deep: bool) -> Iterator[Case]:
 
 
 def feasible(case: Case) -> Truth:
-    """Whether A and B lie in the domain of the max hinge."""
+    """Return whether A and B lie in the domain of the max hinge."""
     return all_of(*(matrices.domain(case.y, M) for M in (case.A, case.B)))

@@ -1,4 +1,4 @@
-"""K19 section 8: compatibility, and the domain that an earlier paper uses."""
+"""Check K19 section 8: compatibility, and the domain that an earlier paper uses."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ Numbers = Sequence[Fraction]
 
 
 def pairs(rng: Rng, deep: bool) -> Iterator[Case]:
-    """All (m, k) with 2 <= k < m."""
+    """Yield all (m, k) with 2 <= k < m."""
     return (c for c in all_pairs(rng, deep) if 2 <= c.k < c.m)
 
 
@@ -58,7 +58,7 @@ def all_pairs(rng: Rng, deep: bool) -> Iterator[Case]:
     judged="decided for each (m, k): it is enough to try the vertices of the set where the left "
     "side is finite, as both sides are linear where they are finite.",
     cases=pairs,
-    relaxed=version("2 <= k <= m; for m = k = 2 the vector is v = 1/2", cases=pairs_from_two),
+    relaxed=version("2 <= k <= m; for m = k = 2 the vector v is 1/2", cases=pairs_from_two),
     planted=(
         version("for k = 1", cases=first_pairs),
         version("the left side is larger", sign=-1),
@@ -72,8 +72,11 @@ def all_pairs(rng: Rng, deep: bool) -> Iterator[Case]:
     ),
 )
 def topk_is_not_compatible(case: Case, sign: int = 1) -> Outcome:
-    """The left side is finite on the projections of the top-k simplex's vertices: 0, and 1/k on k
-    classes, of which one may be the true class."""
+    """Compare both sides on the vertices of the set where the left side is finite.
+
+    These are the projections of the top-k simplex's vertices: 0, and 1/k on k classes, one of which
+    may be the true class.
+    """
     loss, m, k = reference.TopK(case.k), case.m, case.k
     for chosen in (k, k - 1):
         if chosen <= m - 1:
@@ -81,14 +84,15 @@ def topk_is_not_compatible(case: Case, sign: int = 1) -> Outcome:
             left, right = counterexamples.lhs(loss, v, m - 1), counterexamples.rhs(loss, v, m - 1)
             if left != right:
                 return less(sign * left, sign * right, v=v)
-    return false(seen="no vertex tells the sides apart")
+    return false(seen="the two sides agree at every vertex")
 
 
 @claim(
     "K19-eq69",
     "(69)",
-    "The vector with one entry 1/k and m - 2 entries ((m-1)k - m)/((m-2)mk) can be completed to a "
-    "point of the top-k simplex by some y-th entry, and not by the y-th entry 0.",
+    "The vector with one entry 1/k and m - 2 entries ((m-1)k - m)/((m-2)mk) can be "
+    "completed to a point of the top-k simplex by some y-th entry, but not by the "
+    "y-th entry 0.",
     formula=r"v_{m-1}=\frac{1}{k},\ v_h=\frac{(m-1)k-m}{(m-2)mk}\ (h\leq m-2):\quad "
     r"v\in B_{lhs}\setminus B_{rhs}",
     shapes="v: (m-1,); 2 <= k < m",
@@ -112,15 +116,15 @@ def topk_is_not_compatible(case: Case, sign: int = 1) -> Outcome:
     ),
     proofs=(
         ByTheorem(
-            "A size (m, k) beyond those tried at which the vector leaves the one set or enters "
-            "the other.",
+            "A size (m, k) beyond those tried at which the vector leaves the first "
+            "set or enters the second.",
             lambda deep, extra=0: vector_69_tells_apart(extra),
             "all 2 <= k <= m, m >= 3",
         ),
     ),
 )
 def printed_vector(case: Case, extra: int = 0) -> Outcome:
-    """By the inequalities of the simplex; for small m also by exact linear programs."""
+    """Check the vector by the inequalities of the simplex; for small m also by linear programs."""
     m, k = case.m, case.k
     small = Fraction((m - 1) * k - m, (m - 2) * m * k)
     v = [Fraction(1, k + extra)] + [small] * (m - 2)
@@ -149,7 +153,7 @@ def symbolic_domains(deep: bool) -> Iterator[Case]:
     formula=r"\{v:\langle v,1\rangle=0,\ v-v_ye_y\in\Delta(k,1)\}\subsetneq"
     r"\mathrm{dom}\,\Phi^*_{utk}(\cdot;y),\quad 2\leq k<m",
     shapes="v: (m,)",
-    judged="the text says subset; that it is a proper one is what its argument needs.",
+    judged="the text says subset; its argument needs a proper subset.",
     cases=pairs,
     relaxed=version("2 <= k <= m", cases=pairs_from_two),
     planted=(
@@ -164,8 +168,11 @@ def symbolic_domains(deep: bool) -> Iterator[Case]:
     ),
 )
 def smaller_domain(case: Case, reverse: bool = False) -> Outcome:
-    """Every point of the one set is in the other; 1/k on k - 1 wrong classes, which the true
-    class completes, is in the other alone. On numbers every vertex is tried."""
+    """State that every point of the first set is in the second, and that the inclusion is proper.
+
+    The point with 1/k on k - 1 wrong classes, completed by the true class, is only in the second.
+    On numbers every vertex is tried.
+    """
     m, k, y = case.m, case.k, case.m - 1
     edge = [Fraction(int(j < k - 1), k) for j in range(m - 1)]
     edge.append(-total(edge))
@@ -184,13 +191,16 @@ def smaller_domain(case: Case, reverse: bool = False) -> Outcome:
 
 
 def in_pseudo_domain(v: Numbers, k: int, y: int) -> Truth:
-    """(30)."""
+    """Return whether v lies in the domain (30)."""
     return all_of(equals(total(v), 0), in_topk_simplex(put(v, y, Fraction(0)), k))
 
 
 def candidates(m: int, k: int) -> Iterator[tuple[Fraction, ...]]:
-    """0 and 1/k on the first or last wrong classes, the vertices of (30) up to exchanges of
-    classes, and points between; the true class is the last, and sums are 0."""
+    """Yield points with sum 0, where the true class is the last.
+
+    They are the vertices of (30) up to permutations of classes, namely 0 and 1/k on the first or
+    last wrong classes, and points between them.
+    """
     for size in range(m):
         for shift in {0, m - 1 - size}:
             others = [Fraction(int(shift <= j < shift + size), k) for j in range(m - 1)]

@@ -1,4 +1,4 @@
-"""K19 section 8, A.7 and A.8: the pseudo top-k loss, its conjugate, and losses before centring."""
+"""Check K19 section 8, A.7, A.8: the pseudo top-k loss, its conjugate, and uncentred losses."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -45,7 +45,7 @@ Numbers = Sequence[Fraction]
 
 
 def pseudo_points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Points around the domains of the pseudo and of the true top-k loss."""
+    """Yield points in and around the domains of the pseudo and the true top-k loss."""
     for m, k in sizes(6 if deep else 5):
         y = int(rng.integers(m))
         if k < m:
@@ -59,15 +59,15 @@ def pseudo_points(rng: Rng, deep: bool) -> Iterator[Case]:
 @claim(
     "K19-eq31",
     "(31), A.7, A.8",
-    "The conjugate of the pseudo top-k loss, which sorts the margins of the wrong classes alone, "
-    "is v_y on the domain (30).",
+    "The conjugate of the pseudo top-k loss, which sorts only the margins of the "
+    "wrong classes, is v_y on the domain (30).",
     formula=r"\Phi_{ptk}(s;y)=\max\{0,\frac{1}{k}\sum_{j=1}^k"
     r"((1-s_y)1_{m-1}+s^{\backslash y})_{\pi(j)}\}",
     shapes="s, v: (m,); 1 <= k < m",
     cases=pseudo_points,
     planted=(
         version("-v_y", sign=-1),
-        version("any y-th entry may be put in", free=True),
+        version("any y-th entry is allowed", free=True),
     ),
     proofs=(
         BySolver(
@@ -105,14 +105,17 @@ def pseudo_conjugate(case: Case, sign: int = 1, free: bool = False) -> Outcome:
 
 
 def symbolic_scores(deep: bool) -> Iterator[Case]:
-    """Yield scores as symbols; the wrong classes may be exchanged, so that y is the last one."""
+    """Yield scores as symbols; by symmetry y is the last class."""
     for m, k in symbolic_sizes(5 if deep else 4):
         if k < m:
             yield Case(kind="symbols", m=m, k=k, y=m - 1, scores=reals("s", m))
 
 
 def exact_scores(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield exact scores; first margins (3, -3, 0), whose two losses differ."""
+    """Yield exact scores.
+
+    The first case has the margins (3, -3, 0), where the two losses differ.
+    """
     scores = (Fraction(2), Fraction(-4), Fraction(0))
     yield Case(kind="exact, ties", m=3, k=2, y=2, scores=scores)
     for case in scored_rows(rng, deep):
@@ -166,7 +169,7 @@ def values_in_the_library(case: Case) -> Outcome:
 
 
 def weighted_sums(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Small problems with 1 <= k < m and weights W with ties."""
+    """Yield small problems with 1 <= k < m and weights W with ties."""
     for _ in range(200 if deep else 40):
         n, d, m = (int(rng.integers(low, high)) for low, high in ((1, 4), (1, 3), (3, 6)))
         k = int(rng.integers(1, m))
@@ -187,7 +190,7 @@ def weighted_sums(rng: Rng, deep: bool) -> Iterator[Case]:
         version("they are equal", always_equal=True),
         version("it is nowhere below", sign=-1),
     ),
-    not_proved="the regularisers are equal and each sample's loss is K19-ptk-below",
+    not_proved="the regularisers are equal, and K19-ptk-below compares each sample's loss",
 )
 def pseudo_risk_is_below(case: Case, sign: int = 1, always_equal: bool = False) -> Outcome:
     problem = case.problem
@@ -197,7 +200,7 @@ def pseudo_risk_is_below(case: Case, sign: int = 1, always_equal: bool = False) 
 
 
 def uncentred_points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Points around the domains of the losses before centring: vertices, mixtures, others."""
+    """Yield points in and around the domains of the losses before centring."""
     for m, k in sizes(6 if deep else 5):
         y = int(rng.integers(m))
         for _ in range(4):
@@ -216,7 +219,7 @@ def symbolic_uncentred(deep: bool) -> Iterator[Case]:
 
 
 def sorted_plain_margins(case: Case) -> Truth:
-    """Whether the classes are numbered in the order of the margins 1 - e_y + s, as they may be."""
+    """Return whether the classes are in the order of the margins 1 - e_y + s."""
     return all_of(*(a >= b for a, b in pairwise(plain_margins(case.scores, case.y))))
 
 
@@ -228,8 +231,8 @@ def plain_margins(s: Sequence[Any], y: int) -> list[Any]:
 @claim(
     "K19-eq63",
     "(63)",
-    "Before centring the conjugate of the top-k loss is minus the sum of the other entries than "
-    "the true class's, on the top-k simplex.",
+    "Before centring, the conjugate of the top-k loss on the top-k simplex is minus "
+    "the sum of all entries except the true class's.",
     formula=r"\phi^*_{utk}(v;y)=-\langle v,1-e_y\rangle\quad v\in\Delta(k,1)",
     shapes="v: (m,)",
     cases=uncentred_points,
@@ -278,19 +281,22 @@ def uncentred_conjugate(case: Case, others: bool = True, capped: bool = True) ->
     r"\quad\mathrm{if}\ v_y=0",
     shapes="v, s: (m,); 1 <= k < m",
     cases=lambda rng, deep: (c for c in uncentred_points(rng, deep) if c.k < c.m),
-    planted=(version("the top-k loss is, too", pseudo=False),),
+    planted=(version("the top-k loss is y-compatible too", pseudo=False),),
     proofs=(
         BySolver(
-            "A vector v whose conjugate is smaller over the scores with s_y = 0, as the top-k "
-            "loss has them at every size with k >= 2.",
+            "A vector v whose conjugate is smaller over the scores with s_y = 0; for "
+            "the top-k loss there is one at every size with k >= 2.",
             cases=lambda deep: symbolic_rows(4 if deep else 3, smaller_k=1),
             assuming=ordered,
         ),
     ),
 )
 def pseudo_is_compatible(case: Case, pseudo: bool = True) -> Outcome:
-    """Where v_y = 0 both sides are minus the sum of v on the simplex, else infinite: the left one
-    along directions d with d_y = 0, which do not change s_y."""
+    """Compare both sides for v_y = 0.
+
+    They are minus the sum of v on the simplex, and infinite elsewhere. The left side is infinite
+    along directions d with d_y = 0, which do not change s_y.
+    """
     y, m, k = case.y, case.m, case.k
     loss = reference.PseudoTopK(k) if pseudo else reference.TopK(k)
     v, s = put(case.v, y, Fraction(0)), put(case.scores, y, Fraction(0))

@@ -1,4 +1,4 @@
-"""K19 sections 5 and 6: strong concavity of the dual, and rates of convergence from A = 0."""
+"""Check K19 sections 5 and 6: strong concavity of the dual, and convergence rates from A = 0."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -24,9 +24,9 @@ ITERATIONS = 2000
 # those iterations; one that falls like 1/t^2 is still above 1e-7 of it.
 SMALL = 1e-10
 
-# what makes a problem; `separation` is of the classes
+# the parameters of a problem; `separation` is that of the classes
 NUMBERS = ("n", "d", "m", "k", "lam", "smoothing", "separation", "scale", "seed")
-# the first seven of them, and where the optimum tends to lie
+# values of the first seven parameters, and where the optimum tends to lie
 SETTINGS = {
     "interior": [(4, 3, 3, 1, 5.0, 2.0, 0.0), (5, 3, 4, 2, 5.0, 2.0, 0.0)],
     "boundary": [(8, 5, 4, 2, 0.2, 0.1, 0.0), (8, 5, 5, 2, 0.2, 0.1, 0.0)],
@@ -38,8 +38,10 @@ WIDE_SETTINGS = {
 
 
 def strongly_concave(rng: Rng, deep: bool, smoothed: bool = False) -> Iterator[Case]:
-    """Small top-k problems whose dual is strongly concave, by smoothing or by n < d, with the
-    optimum well inside the domain or on its boundary."""
+    """Yield small top-k problems whose dual is strongly concave, due to smoothing or n < d.
+
+    The optimum lies well inside the domain or on its boundary.
+    """
     for place in ("interior", "boundary"):
         settings = SETTINGS[place] + ([] if smoothed else WIDE_SETTINGS[place])
         for setting in settings * (5 if deep else 1):
@@ -52,8 +54,11 @@ def strongly_concave(rng: Rng, deep: bool, smoothed: bool = False) -> Iterator[C
 
 
 def problem_of(case: Case) -> fwlab.Problem:
-    """The problem of a case: standard normal rows of length 1; the loss, lam and
-    1/smoothing times `scale`."""
+    """Return the problem of a case.
+
+    Its rows are standard normal, scaled to length 1; the loss, lam and 1/smoothing are multiplied
+    by `scale`.
+    """
     data = fwlab.datasets.synthetic(
         case.n, case.d, case.m, case.separation, rng=case.seed, normalize="unit"
     )
@@ -69,8 +74,12 @@ def problem_of(case: Case) -> fwlab.Problem:
 
 
 def place_of_optimum(problem: fwlab.Problem, k: int) -> str:
-    """Return the place of the optimum: "interior" if it can be moved away from a point inside
-    by a fifth, "boundary" if by nothing, else "". Linear programs over the definition decide."""
+    """Return the place of the optimum, "interior", "boundary" or "".
+
+    It is "interior" if the optimum can be moved away from an interior point by a fifth of the
+    distance, and "boundary" if it cannot be moved at all. Linear programs over the definition
+    decide.
+    """
     A = fwlab.solve(problem, "ascent", tol=1e-14, max_iter=3000, check_every=100).A
     loss, rows = reference.TopK(k), []
     for a, y in zip(A, problem.y.tolist(), strict=True):
@@ -84,13 +93,16 @@ def place_of_optimum(problem: fwlab.Problem, k: int) -> str:
 
 
 def errors(case: Case, method: str) -> np.ndarray:
-    """D* - D(A_t), t = 0, 1, ..; D* is the best dual value seen, certified by a gap of 1e-14."""
+    """Return D* - D(A_t), t = 0, 1, ..; D* is the best dual value, certified by a gap of 1e-14."""
     return errors_of_run(method, tuple((name, getattr(case, name)) for name in NUMBERS))
 
 
 @lru_cache(maxsize=128)
 def errors_of_run(method: str, numbers: tuple[tuple[str, float], ...]) -> np.ndarray:
-    """Return `errors` of the case with these numbers; the two sides of a condition ask again."""
+    """Return `errors` of the case with these numbers.
+
+    Cached, as both sides of a condition use them.
+    """
     problem = problem_of(Case(kind="", **dict(numbers)))
     best = fwlab.solve(problem, "ascent", tol=1e-14, max_iter=3000, check_every=100).dual
     dual = fwlab.solve(problem, method, tol=1e-15, max_iter=ITERATIONS, check_every=1).trace.dual
@@ -98,7 +110,7 @@ def errors_of_run(method: str, numbers: tuple[tuple[str, float], ...]) -> np.nda
 
 
 def geometric(found: np.ndarray) -> Outcome:
-    """Whether the error becomes small soon enough, on a logarithmic scale."""
+    """State that the error becomes small soon enough, on a logarithmic scale."""
     small = np.flatnonzero(found <= SMALL * found[0])
     seen = {"iterations": int(small[0]) if len(small) else len(found) - 1}
     return at_most(
@@ -112,7 +124,7 @@ INTERIOR = Condition(
 
 
 def with_theorems(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Runs, and duals on which a theorem says how the errors go on for all t."""
+    """Yield runs, and duals on which a theorem determines the errors for all t."""
     yield from strongly_concave(rng, deep)
     yield from linear_rates.duals_without_linear_rate()
 
@@ -128,7 +140,7 @@ def interior_cases(rng: Rng, deep: bool) -> Iterator[Case]:
     "falls geometrically.",
     formula=r"D(A^*)-D(A^{(t)})\leq c\,q^t,\quad q<1",
     shapes="A: (m, n)",
-    assumed="the optimum lies in the interior of the domain: the theorem cited asks for that",
+    assumed="the optimum lies in the interior of the domain, as the cited theorem requires",
     judged="from A = 0, with exact line search. Tried on problems so small that a geometric error "
     "is below 1e-10 of the first after 2000 iterations; one like 1/t^2 is above 1e-7 then. On one "
     "sample with three classes the error is at least 1/(96 t) for all t: the optimum is on an edge "
@@ -138,7 +150,7 @@ def interior_cases(rng: Rng, deep: bool) -> Iterator[Case]:
     condition=INTERIOR,
     proofs=(
         ByTheorem(
-            "A rate that the steps 2/(t+1) have, too, or that needs no interior optimum.",
+            "A rate that the steps 2/(t+1) also have, or one that needs no interior optimum.",
             linear_rates.linear_inside,
             "all sizes",
             linear_fails,
@@ -173,8 +185,8 @@ def standard_is_geometric(case: Case, method: str = "fw") -> Outcome:
 def scaled_cases(rng: Rng, deep: bool) -> Iterator[Case]:
     """Yield problems with the optimum inside, one of them exact.
 
-    Loss, lam and 1/smoothing are multiplied by 1 or 10; 10 makes D ten times as large and changes
-    nothing else.
+    The loss, lam and 1/smoothing are multiplied by 1 or 10. A factor of 10 multiplies D by 10 and
+    changes nothing else.
     """
     yield linear_rates.scaled_dual()
     for case in interior_cases(rng, deep):
@@ -217,7 +229,7 @@ def scaled_cases(rng: Rng, deep: bool) -> Iterator[Case]:
     ),
     proofs=(
         ByTheorem(
-            "A bound that the steps 2/(t+1) have, too, or one below the first error.",
+            "A bound that the steps 2/(t+1) also meet, or one below the first error.",
             linear_rates.exponential_inside,
             "all sizes",
             linear_fails,
@@ -235,7 +247,7 @@ def exponential_bound(
 
 
 def smoothed_runs(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Every method on every smoothed problem, and a dual on which a theorem refutes "fw"."""
+    """Yield every method on every smoothed problem, and a dual on which a theorem refutes "fw"."""
     for case in linear_rates.duals_without_linear_rate():
         if case.smoothing and case.kind == "exact, boundary":
             yield Case(**{**vars(case), "kind": "exact, fw, boundary", "method": "fw"})
@@ -273,7 +285,7 @@ def smoothing_is_geometric(case: Case, method: str = "") -> Outcome:
 
 
 def curvatures(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Weighted problems with few and with many features, in exact fractions."""
+    """Yield weighted problems with few and with many features, in exact fractions."""
     for _ in range(100 if deep else 30):
         n, d, m = int(rng.integers(1, 4)), int(rng.integers(1, 5)), int(rng.integers(2, 5))
         rho = (Fraction(1, m),) * m if rng.integers(4) == 0 else decreasing_weights(rng, m)
@@ -315,7 +327,7 @@ def singular_curvatures(rng: Rng, deep: bool) -> Iterator[Case]:
     planted=(version("with smoothing", cases=singular_curvatures, smoothing=Fraction(1)),),
 )
 def flat_direction(case: Case, smoothing: Fraction = Fraction(0)) -> Outcome:
-    """The quadratic form of -D on a basis of the differences of feasible points is singular."""
+    """State that the quadratic form of -D is singular on the differences of feasible points."""
     problem = case.problem
     basis = [(i, v) for i, y in enumerate(problem.y) for v in row_basis(problem, y)]
     form = [
@@ -327,7 +339,7 @@ def flat_direction(case: Case, smoothing: Fraction = Fraction(0)) -> Outcome:
 
 
 def row_basis(problem: ExactProblem, y: int) -> list[Any]:
-    """Independent vectors that span the differences of points of a row's domain (0 is one)."""
+    """Return a basis of the span of a row's domain, which contains 0."""
     basis: list[Any] = []
     for slope in sorted(exact.pieces(problem.loss, problem.m, y)):
         if rank(array([*basis, slope])) > len(basis):

@@ -1,7 +1,7 @@
-"""K19 section 9: block-coordinate Frank-Wolfe beside ProxSDCA with Option II, step by step.
+"""Compare block-coordinate Frank-Wolfe with ProxSDCA, Option II, step by step (K19 section 9).
 
-Shalev-Shwartz and Zhang (2016), Option II: -u a subgradient of the loss at the scores W x_i,
-z = u - a_i, and a_i grows by s z with the s in [0, 1] that maximises
+Shalev-Shwartz and Zhang (2016), Option II: -u is a subgradient of the loss at the scores W x_i, z =
+u - a_i, and s z is added to a_i, where s in [0, 1] maximises
 
     -Phi*(-(a_i + s z)) - s <W x_i, z> - s^2 |z|^2 |x_i|^2 / (2 lam n).
 """
@@ -33,7 +33,7 @@ PASSES = 2
 
 
 def problems(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Small problems, and the augmented problems of smoothed ones (Proposition 5)."""
+    """Yield small problems, and the augmented problems of smoothed ones (Proposition 5)."""
     for case in islice(small_problems(rng, deep), 60 if deep else 10):
         yield Case(kind="exact", problem=case.problem, A=case.A)
     for case in islice(smoothed_problems(rng, deep), 60 if deep else 8):
@@ -41,8 +41,10 @@ def problems(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def smoothed(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield smoothed problems; first one whose envelope at A = 0 has the gradient (-1, 1)/4, which
-    is no vertex."""
+    """Yield smoothed problems.
+
+    In the first, the envelope at A = 0 has the gradient (-1, 1)/4, which is not a vertex.
+    """
     one, zero = array([[1]]), array([[0, 0]])
     first = ExactProblem(one, (0,), reference.TopK(1), 2, Fraction(1), Fraction(2))
     yield Case(kind="smoothed", problem=first, A=zero)
@@ -59,8 +61,9 @@ def smoothed(rng: Rng, deep: bool) -> Iterator[Case]:
     formula=r"u_i=-\nabla\Phi_{wtk}(W^\top x_i),\quad "
     r"s=\operatorname{argmax}_{s\in[0,1]}D(A+s(u_i-\alpha_i)e_i^\top)",
     shapes="u_i, alpha_i: (m,)",
-    judged="without smoothing, as it is said, and on the problem in d + n dimensions that stands "
-    "for a smoothed one; where several subgradients exist the same is taken.",
+    judged="without smoothing, as stated, and on the problem in d + n dimensions that "
+    "represents a smoothed one; if several subgradients exist, both methods use the "
+    "same one.",
     cases=problems,
     planted=(
         version("on the smoothed loss itself", cases=smoothed),
@@ -70,7 +73,10 @@ def smoothed(rng: Rng, deep: bool) -> Iterator[Case]:
     "K19-eq20",
 )
 def option_two(case: Case, half: int = 2) -> Outcome:
-    """From A, over all blocks in turn, every step twice: from D alone, and as Option II says."""
+    """Compare the two methods over all blocks in turn, starting from A.
+
+    Each step is computed twice: from D alone, and by Option II.
+    """
     problem, A, outcomes = case.problem, case.A.copy(), []
     for i in list(range(problem.n)) * PASSES:
         u = option_two_direction(problem, A, i)
@@ -88,7 +94,7 @@ def option_two(case: Case, half: int = 2) -> Outcome:
 
 
 def option_two_direction(problem: ExactProblem, A: np.ndarray, i: int) -> np.ndarray:
-    """-u a subgradient: of the loss, or with smoothing of its envelope, which has but one."""
+    """Return u: -u is a subgradient of the loss or, with smoothing, its envelope's gradient."""
     scores, y = problem.scores(A)[i], problem.y[i]
     if problem.smoothing == 0:
         return -np.array(max(active_slopes(problem.loss, scores, y)))
@@ -100,7 +106,7 @@ def option_two_direction(problem: ExactProblem, A: np.ndarray, i: int) -> np.nda
 def option_two_step(
     problem: ExactProblem, A: np.ndarray, i: int, u: np.ndarray, half: int
 ) -> Fraction:
-    """The conjugate is linear between two points of the domain."""
+    """Return the step of Option II; the conjugate is linear between two points of the domain."""
     z, x, y = u - A[i], problem.X[i], problem.y[i]
     rise = Fraction(exact.conjugate(problem.loss, -A[i], y))
     rise -= Fraction(exact.conjugate(problem.loss, -u, y))

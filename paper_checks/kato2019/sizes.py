@@ -1,4 +1,4 @@
-"""Statements about all sizes (m, k), proved by the signs of polynomials."""
+"""Prove statements about all sizes (m, k) by the signs of polynomials."""
 
 from typing import Any
 
@@ -6,9 +6,11 @@ import sympy
 
 
 def vector_69_tells_apart(extra: int = 0) -> bool:
-    """Prove that the vector of K19 (69), with 1/(k + extra) in its first place, is completed to a
-    point of the top-k simplex by the y-th entry that makes its sum 1, and is no point of it with
-    the y-th entry 0, for all 2 <= k <= m, m >= 3."""
+    """Prove that the vector of K19 (69) separates the two domains for all 2 <= k <= m, m >= 3.
+
+    With 1/(k + extra) in its first place, it lies in the top-k simplex if the y-th entry makes its
+    sum 1, and does not if the y-th entry is 0.
+    """
     m, k = sympy.symbols("m k", integer=True)
     first = 1 / (k + extra)
     small = ((m - 1) * k - m) / ((m - 2) * m * k)
@@ -20,13 +22,13 @@ def vector_69_tells_apart(extra: int = 0) -> bool:
 
 
 def positive(expression: Any, m: Any, k: Any) -> bool:
-    """Whether an expression is > 0 for all 2 <= k <= m, m >= 3, by the signs of coefficients."""
+    """Return whether an expression is > 0 for 2 <= k <= m, m >= 3, by signs of coefficients."""
     top, bottom = quotient(expression, m, k)
     return all(signs_are_one(p, constant=True) for p in (*top, *bottom))
 
 
 def not_negative(expression: Any, m: Any, k: Any) -> bool:
-    """Whether an expression is >= 0 for all 2 <= k <= m, m >= 3, by the signs of coefficients."""
+    """Return whether an expression is >= 0 for 2 <= k <= m, m >= 3, by signs of coefficients."""
     top, bottom = quotient(expression, m, k)
     return all(signs_are_one(p, constant=False) for p in top) and all(
         signs_are_one(p, constant=True) for p in bottom
@@ -34,8 +36,10 @@ def not_negative(expression: Any, m: Any, k: Any) -> bool:
 
 
 def quotient(expression: Any, m: Any, k: Any) -> tuple[list[Any], list[Any]]:
-    """Return numerator and denominator as polynomials in numbers >= 0, on two parts that make up
-    the sizes: k = 2 + p, m = 3 + p + q; and k = m = 3 + p."""
+    """Return numerator and denominator as polynomials in numbers >= 0.
+
+    They are given on two parts that cover all sizes: k = 2 + p, m = 3 + p + q; and k = m = 3 + p.
+    """
     p, q = sympy.symbols("p q", nonnegative=True)
     found: tuple[list[Any], list[Any]] = ([], [])
     for values in ({k: 2 + p, m: 3 + p + q}, {k: 3 + p, m: 3 + p}):
@@ -47,14 +51,14 @@ def quotient(expression: Any, m: Any, k: Any) -> tuple[list[Any], list[Any]]:
 
 
 def signs_are_one(polynomial: Any, constant: bool) -> bool:
-    """Whether no coefficient is negative, and the constant one is positive if asked for."""
+    """Return whether no coefficient is negative and, if asked, the constant one is positive."""
     coefficients = polynomial.coeffs()
     at_zero = polynomial.eval((0, 0))
     return all(c >= 0 for c in coefficients) and (at_zero > 0 if constant else True)
 
 
 def scores_of_all_sizes(swapped: bool, factor: int = 1) -> bool:
-    """Prove that the columns of A K / (lam n), of K A' / (lam n) if not swapped, are W(A)' x_i."""
+    """Prove that the columns of A K / (lam n), or of K A' / (lam n), are W(A)' x_i."""
     n, d, m, lam = sympy.symbols("n d m lambda", positive=True)
     X, A = sympy.MatrixSymbol("X", d, n), sympy.MatrixSymbol("A", m, n)
     W = X * A.T / (lam * n)

@@ -1,4 +1,4 @@
-"""K19 sections 7.1 and 7.2: which runs get to a gap of 1e-3, and which slow down.
+"""Check K19 sections 7.1 and 7.2: which runs reach a gap of 1e-3, and which slow down.
 
 All rows read the stored runs of Figures 2 and 3 on News20.
 """
@@ -24,7 +24,7 @@ LATER = 10
 
 
 def ends(value: dict[str, Any]) -> tuple[float, float]:
-    """Return the iterations to a gap of 1e-3, infinite if there are none, and those done."""
+    """Return the iterations to a gap of 1e-3, infinite if never reached, and those done."""
     return first_below(value, REACHED) or math.inf, float(value["iteration"][-1])
 
 
@@ -48,8 +48,9 @@ def runs_by_reading(rng: Rng, deep: bool) -> Iterator[Case]:
     "and the away-step method does not.",
     formula=r"t_{FW},t_{PFW}\leq1000<t_{AFW}",
     shapes="ends: (iterations to 1e-3, iterations done) by scaling and method",
-    judged="the text does not say how the rows are scaled, so that it holds if it holds for one of "
-    "the scalings of Figure 2, and is undecided while a run that could decide has ended earlier.",
+    judged="the text does not say how the rows are scaled, so it holds if it holds for one "
+    "of the scalings of Figure 2. It is undecided if a run that could decide ended "
+    "too early.",
     cases=runs_by_reading,
     from_table=True,
     experiment=NEWS20,
@@ -64,7 +65,7 @@ def away_steps_are_late(case: Case, within: int = CAP) -> Outcome:
 
 
 def for_one_scaling(runs: Mapping[str, tuple[float, float]], within: int) -> bool | None:
-    """Return whether the statement holds for one scaling; None while it is open."""
+    """Return whether the statement holds for one scaling; None if that is undecided."""
     parts = [arrives(*runs[method], within) for method in ("fw", "pfw")]
     away = arrives(*runs["afw"], CAP)
     parts.append(None if away is None else not away)
@@ -72,14 +73,14 @@ def for_one_scaling(runs: Mapping[str, tuple[float, float]], within: int) -> boo
 
 
 def arrives(needed: float, done: float, within: int) -> bool | None:
-    """Return whether a run got there within these iterations; None if it ended before."""
+    """Return whether a run reached the gap within these iterations; None if it ended before."""
     if needed <= within:
         return True
     return False if needed < math.inf or done >= within else None
 
 
 def smoothed_runs(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield how the gaps of the three methods fall, by smoothing, in the reading of Figure 3."""
+    """Yield how fast the gaps of the methods fall, by smoothing, in the reading of Figure 3."""
     figure = stored_figure("kato2019_figure3")
     found = Statements(figure.values, figure.finding.reading)
     slopes = {method: falls(found.value(method, 1e-2)) for method in METHODS_COMPARED}
@@ -113,14 +114,15 @@ def falls(value: dict[str, Any]) -> tuple[float, float]:
     "then more slowly; the away-step and the pairwise method do not slow down so.",
     shapes="slopes: minus d log gap / d log t, before and after iteration 10",
     judged="the standard method slows down if the slope after iteration 10 is less than the one "
-    "before; the others do not slow down so if their slope after it is larger than that of the "
-    "standard method. By the scaling of the rows that the reading of Figure 3 has.",
+    "before; the others do not slow down like that if their slope after it is larger "
+    "than that of the standard method. The rows are scaled as in the reading of "
+    "Figure 3.",
     cases=smoothed_runs,
     from_table=True,
     experiment=NEWS20,
     planted=(
         version("the away-step method alone does", slow="afw"),
-        version("the slope halves at least", part=0.5),
+        version("the slope at least halves", part=0.5),
     ),
     not_proved=NOT_PROVED,
 )
@@ -137,12 +139,12 @@ def slows_down(case: Case, slow: str = "fw", part: float = 1.0) -> Outcome:
     "smoothing.",
     formula=r"\frac{1}{2}\leq\frac{t(\gamma=10^{-3})}{t(\gamma=0)}\leq2",
     shapes="counts: iterations without smoothing and with 1e-3, by method",
-    judged="largely is read as: by a factor of 2 or more, for each of the three methods. By the "
-    "scaling of the rows that the reading of Figure 3 has.",
+    judged="largely is read as: by a factor of 2 or more, for each of the three methods. "
+    "The rows are scaled as in the reading of Figure 3.",
     cases=smoothed_runs,
     from_table=True,
     experiment=NEWS20,
-    planted=(version("they differ by half at least", differ=True),),
+    planted=(version("they differ by at least half", differ=True),),
     not_proved=NOT_PROVED,
 )
 def little_difference(case: Case, differ: bool = False) -> Outcome:

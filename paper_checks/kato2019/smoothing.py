@@ -1,4 +1,4 @@
-"""K19 section 6: the smoothed loss, its dual, and the problem in d + n dimensions."""
+"""Check K19 section 6: the smoothed loss, its dual, and the problem in d + n dimensions."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -37,7 +37,7 @@ from reference.training import linear_training
     formula=r"\Phi_{stk}(s;y)=\min_z\Phi_{wtk}(z;y)+\frac{1}{2\gamma}\|s-z\|^2,\quad "
     r"\Phi^*_{stk}(v;y)=\Phi^*_{wtk}(v;y)+\frac{\gamma}{2}\|v\|^2",
     shapes="s, z, v: (m,); gamma > 0",
-    judged="(25) is a definition; the conjugate is the use that (62) makes of it.",
+    judged="(25) is a definition; the conjugate is what (62) uses.",
     cases=lambda rng, deep: (c for c in scored_rows(rng, deep) if c.k in (1, 2, c.m)),
     planted=(
         version("gamma |v|^2 in the conjugate", half=Fraction(1)),
@@ -50,9 +50,11 @@ from reference.training import linear_training
 def envelope(
     case: Case, half: Fraction = Fraction(1, 2), price: Fraction = Fraction(1, 2)
 ) -> Outcome:
-    """At z and v = (s - z)/gamma the two objectives meet, so both are optimal: the envelope is at
-    most its objective at z and, by Fenchel, at least <s, v> minus the stated conjugate. The z may
-    come from anywhere."""
+    """Compare the two objectives at z and v = (s - z)/gamma; if they are equal, both are optimal.
+
+    The envelope is at most its objective at z and, by Fenchel, at least <s, v> minus the stated
+    conjugate. The z need not be trusted.
+    """
     loss, gamma = reference.WeightedTopK(case.rho), 0.5
     s, y = np.array(case.scores, dtype=float), case.y
     _, z = fwlab.WeightedTopK([float(r) for r in case.rho]).moreau(s, y, gamma)
@@ -63,8 +65,11 @@ def envelope(
 
 
 def smoothed_problems(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Small problems with smoothing gamma, where gamma lam n = root^2 is a rational square; every
-    other one has two samples that are equal, so that only the smoothing bends D."""
+    """Yield small problems with smoothing gamma, where gamma lam n = root^2 is a rational square.
+
+    Every other problem has two equal samples, so in some directions only the smoothing makes D
+    curved.
+    """
     for turn in range(60 if deep else 16):
         n, d, m = (int(rng.integers(low, high)) for low, high in ((2, 4), (1, 3), (2, 4)))
         plain = random_problem(rng, n, d, m)
@@ -97,7 +102,7 @@ def smoothed_and_feasible(case: Case) -> Truth:
 
 
 def augmented(problem: ExactProblem, root: Fraction) -> ExactProblem:
-    """The features (x_i, root e_i), without smoothing."""
+    """Return the problem with the features (x_i, root e_i) and without smoothing."""
     X = np.hstack([problem.X, root * array(np.eye(problem.n, dtype=int).tolist())])
     return ExactProblem(X, problem.y, problem.loss, problem.m, problem.lam)
 
@@ -124,7 +129,10 @@ def augmented(problem: ExactProblem, root: Fraction) -> ExactProblem:
     ),
 )
 def strongly_convex(case: Case, over_n: bool = True, factor: Fraction = Fraction(1)) -> Outcome:
-    """On symbols the two sides differ by lam/8 |W(A) - W(B)|^2, which is not negative."""
+    """Compare D at the midpoint with the mean.
+
+    On symbols the sides differ by lam/8 |W(A) - W(B)|^2, which is not negative.
+    """
     p = plain(case)
     coefficient = factor * p.smoothing / (p.n if over_n else 1)
     apart = coefficient / 8 * dot(p.direction, p.direction)
@@ -139,7 +147,7 @@ def strongly_convex(case: Case, over_n: bool = True, factor: Fraction = Fraction
 
 
 def training_pairs(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Problems for the certified solvers."""
+    """Yield problems for the certified solvers."""
     for _ in range(8 if deep else 3):
         n, d, m = int(rng.integers(2, 6)), int(rng.integers(1, 4)), int(rng.integers(2, 5))
         X, y = rng.standard_normal((n, d)), labels(rng, n, m)
@@ -162,8 +170,8 @@ def training_pairs(rng: Rng, deep: bool) -> Iterator[Case]:
         version("sqrt(gamma lam n)/2", factor=Fraction(1, 2)),
         version("sqrt(gamma lam n) twice", factor=Fraction(2)),
     ),
-    not_proved="the equality of the optima is strong duality; that the two duals are one function "
-    "is K19-eq61",
+    not_proved="the equality of the optima is strong duality; K19-eq61 shows that the two duals "
+    "are the same function",
 )
 def augmented_problem(case: Case, factor: Fraction = Fraction(1)) -> Outcome:
     if case.kind == "exact":
@@ -179,8 +187,7 @@ def augmented_problem(case: Case, factor: Fraction = Fraction(1)) -> Outcome:
 
 
 def norm_in_62(case: Case) -> Outcome:
-    """The dual of the plain loss on the wide features, with its norm by the correction, is D_stk
-    by its definition, as (62) has it."""
+    """State that the dual on the wide features, with the corrected norm, is D_stk, as in (62)."""
     problem, A = exact_problem(case), array(case.A)
     rest = problem.smoothing / (problem.lam * problem.n) * square(A)
     norm = square(problem.weights(A)) + rest
@@ -205,12 +212,12 @@ def norm_in_62(case: Case) -> Outcome:
     ),
     where_right=WhereRight("K19-prop5", norm_in_62, at="(62)"),
     planted=(
-        version("3/4 of it", half=Fraction(3, 4)),
+        version("3/4 of the last term", half=Fraction(3, 4)),
         version("gamma / n", cases=smoothed_problems, half=Fraction(1), over_lam=False),
     ),
     proofs=(
         BySolver(
-            "A factor that hides where lam or n is 1.",
+            "A factor that has no effect where lam or n is 1.",
             cases=symbolic_smoothed,
             assuming=smoothed_and_feasible,
             sized_by=("n", "d", "m"),
@@ -290,8 +297,8 @@ def gap_in_the_library(case: Case) -> Outcome:
     "W(A) too.",
     formula=r"P_{stk}(W(A))-\min_WP_{stk}(W)\leq\mathrm{Gap}_{stk}(A)",
     shapes="A: (m, n); W: (d, m)",
-    judged="the text says that iterations can stop then; this is what makes it so. The smoothed "
-    "risk is bounded above by its objective at a z from anywhere.",
+    judged="the text says that iterations can stop then; this is the reason. The smoothed "
+    "risk is bounded above by its objective at any z.",
     cases=smoothed_problems,
     planted=(
         version("a tenth of the gap is enough", share=Fraction(1, 10)),
@@ -300,7 +307,7 @@ def gap_in_the_library(case: Case) -> Outcome:
     not_proved="the minimum of the smoothed risk has no closed form",
 )
 def wide_gap_bounds_the_error(case: Case, share: Fraction = Fraction(1)) -> Outcome:
-    """min P_stk is at least D at any point; B and the mean of A and B serve beside A."""
+    """Bound the error by the gap, as min P_stk is at least D at A, B and their mean."""
     problem, A, gamma = case.problem, case.A, case.problem.smoothing
     wide = augmented(problem, case.root)
     gap = wide.primal(wide.weights(A)) - problem.dual(A)
@@ -315,8 +322,10 @@ def wide_gap_bounds_the_error(case: Case, share: Fraction = Fraction(1)) -> Outc
 
 
 def shape_in_1(case: Case) -> Outcome:
-    """The risk (1) is defined at a (d, m) matrix: it equals D there plus a gap that is not
-    negative, with W(A) as the link of K19-duality has it."""
+    """Evaluate the risk (1) at a (d, m) matrix.
+
+    It equals D plus a gap that is not negative, with W(A) as in K19-duality.
+    """
     problem = case.problem
     d, m = problem.X.shape[1], problem.m
     W = array([[1] * m] * d)

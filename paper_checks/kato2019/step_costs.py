@@ -1,4 +1,4 @@
-"""K19 section 5: the cost of the line search and of the direction, counted apart."""
+"""Check K19 section 5: the costs of the line search and of the direction, counted separately."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ NOT_PROVED = "a count of operations"
 
 
 def operations_of_steps(n: int, d: int, m: int, seed: int) -> tuple[int, int]:
-    """Return the operations of the direction, at known scores, and of the line search."""
+    """Return the operations of the direction, with known scores, and of the line search."""
     run = drawn(n, d, m, seed)
     run.restart(np.random.default_rng(seed).standard_normal((n, m)))
     run.operations = 0
@@ -25,9 +25,9 @@ def operations_of_steps(n: int, d: int, m: int, seed: int) -> tuple[int, int]:
     "The line search takes O(mn min(d, n)) operations.",
     formula=r"O(mn\min(d,n))",
     shapes="n samples, d features, m classes",
-    judged="the operations, divided by the bound, do not grow with the sizes. They include those "
-    "that bring the scores up to date; the Gram matrix, where it is used, is made once and not "
-    "counted.",
+    judged="the operations, divided by the bound, do not grow with the sizes. They include "
+    "the update of the scores; the Gram matrix, where it is used, is computed once "
+    "and not counted.",
     cases=paths,
     planted=(
         version("without min(d, n)", products=0),

@@ -1,4 +1,4 @@
-"""K19 section 5: gradient, scores and line search of a Frank-Wolfe iteration, exactly."""
+"""Check the gradient, scores and line search of a Frank-Wolfe iteration exactly (K19 section 5)."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -58,14 +58,14 @@ def printed_quotient(p: Plain, factor: str = "lam n", sign: int = 1) -> tuple[Re
 @claim(
     "K19-eq20",
     "(19) (20)",
-    "The exact step along a direction is lam n <dA, E_y - Z> / <dA K, dA>, brought into [0, 1].",
+    "The exact step along a direction is lam n <dA, E_y - Z> / <dA K, dA>, clipped to [0, 1].",
     formula=r"\gamma=\max(0,\min(1,\hat\gamma)),\quad \hat\gamma="
     r"\frac{\lambda n\langle\Delta A,\ E_y-Z(A)\rangle}{\langle\Delta A\,K,\ \Delta A\rangle}",
     shapes="dA, E_y, Z: (m, n); K: (n, n)",
     judged="Z(A) = A K/(lam n), see K19-Z. The step is compared with the maximiser of the "
     "quadratic D on the segment, found from three of its values.",
-    assumed="dA K is not 0: where it is, (20) divides by 0, and D is linear on the way, so that 0 "
-    "or 1 is the best step",
+    assumed="dA K is not 0; if it is 0, (20) divides by 0 and D is linear along the segment, "
+    "so the best step is 0 or 1",
     cases=searches,
     planted=(
         version("lam in place of lam n", factor="lam"),
@@ -73,7 +73,7 @@ def printed_quotient(p: Plain, factor: str = "lam n", sign: int = 1) -> tuple[Re
     ),
     proofs=(
         BySolver(
-            "A factor n or lam that hides where n = 1 or a term is 0.",
+            "A factor n or lam that has no effect where n = 1 or a term is 0.",
             cases=symbolic_problems,
             assuming=feasible,
             sized_by=("n", "d", "m"),
@@ -100,7 +100,7 @@ def slope_of(p: Plain) -> Real:
 
 
 def square_problems(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield a problem with n = m, where both products have one shape, and small ones."""
+    """Yield a problem with n = m, where both products have the same shape, and small problems."""
     problem = ExactProblem(array([[1], [0]]), (0, 1), reference.TopK(1), 2, Fraction(1, 2))
     A = array([[1, -1], [0, 0]])
     yield Case(kind="exact", problem=problem, A=A, B=A)
@@ -108,8 +108,11 @@ def square_problems(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def columns_in_27(case: Case) -> Outcome:
-    """(27) without smoothing holds with lam n (Z - E_y) for A K - lam n E_y and with the columns
-    of Z as scores, if Z is A K / (lam n)."""
+    """State that (27) confirms Z = A K / (lam n).
+
+    Without smoothing it holds with lam n (Z - E_y) in place of A K - lam n E_y and with the columns
+    of Z as scores.
+    """
     p, problem = plain(case), exact_problem(case)
     columns = scaled(1 / (p.lam * p.n), times(transposed(p.A), gram(p.X)))
     losses = [
@@ -146,8 +149,9 @@ def columns_in_27(case: Case) -> Outcome:
         r"$n\times m$; (20) subtracts $Z$ from $E_y$, which is $m\times n$, and (22) takes the "
         r"column $z_i\in R^m$. With $W(A)=XA^\top/(\lambda n)$ the scores of sample $i$ are "
         r"$W(A)^\top x_i=AX^\top x_i/(\lambda n)$, the column $i$ of $AK/(\lambda n)$.",
-        breaks="Nothing in the paper: (27) has the product A K. Code that follows the definition "
-        "stops at the shapes; where n = m it goes on with wrong scores.",
+        breaks="Nothing in the paper: (27) has the product A K. Code that follows the "
+        "definition fails because the shapes do not match; if n = m it continues "
+        "with wrong scores.",
     ),
 )
 def scores_matrix(case: Case, swapped: bool = False, factor: int = 1) -> Outcome:
@@ -159,7 +163,7 @@ def scores_matrix(case: Case, swapped: bool = False, factor: int = 1) -> Outcome
 
 
 def slope_in_20(case: Case) -> Outcome:
-    """The numerator of (20) is lam n^2 times the derivative of D along dA: the correction's."""
+    """State that the numerator of (20) is lam n^2 times the corrected derivative of D along dA."""
     p, D = plain(case), plain(case).direction
     G = scaled(Fraction(1, p.n), plus(one_hot(p.y, p.m), p.scores(p.A), -1))
     return equal(p.lam * p.n * dot(D, p.residual), p.lam * p.n**2 * dot(G, D))
@@ -171,12 +175,12 @@ def slope_in_20(case: Case) -> Outcome:
     "The derivative of D in column i of A is (z_i - e_(y_i))/n.",
     formula=r"\frac{\partial D(A)}{\partial\alpha_i}=\frac{1}{n}(z_i(A)-e_{y_i})",
     shapes="z_i, alpha_i: (m,)",
-    judged="along directions between feasible points: elsewhere D is minus infinity, and a "
-    "multiple of 1 may be added to the gradient.",
+    judged="along directions between feasible points, as D is minus infinity elsewhere, and "
+    "the gradient is defined only up to a multiple of 1.",
     sides=("<(22), B - A>", "slope of D from A to B"),
     cases=small_problems,
     derived=version(
-        "(e_(y_i) - z_i)/n, as (20) and the g put into Lemma 3 have it",
+        "(e_(y_i) - z_i)/n, as in (20) and in the g of Lemma 3",
         sign=-1,
         formula=r"\frac{\partial D(A)}{\partial\alpha_i}=\frac{1}{n}(e_{y_i}-z_i(A))",
     ),
@@ -184,7 +188,7 @@ def slope_in_20(case: Case) -> Outcome:
     planted=(version("e_(y_i) - z_i without 1/n", sign=-1, over_n=False),),
     proofs=(
         BySolver(
-            "A factor that hides in random cases because a term is 0.",
+            "A factor that has no effect in random cases because a term is 0.",
             cases=symbolic_problems,
             assuming=feasible,
             sized_by=("n", "d", "m"),

@@ -1,4 +1,4 @@
-"""K19 Tables 1 to 7 and what the running text says of them."""
+"""Check K19 Tables 1 to 7 and the statements of the text about them."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -29,7 +29,7 @@ def printed(entry: float) -> Fraction:
 
 
 def printed_entries(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield the entries of Table 1 with the data set's own column over k."""
+    """Yield the entries of Table 1, each with the matching column of the data set's own table."""
     for data, method in product(NUMBERS, (*OURS, *SDCA)):
         for place, column in enumerate(COLUMNS):
             over_k = tuple(printed(row[place]) for row in TABLES[data][method])
@@ -39,7 +39,7 @@ def printed_entries(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def best_over_k(case: Case) -> Outcome:
-    """An entry of Table 1 is the best of its column."""
+    """State that an entry of Table 1 is the best of its column."""
     return published(equal(case.entry, max(case.over_k)))
 
 
@@ -74,14 +74,15 @@ def table_1_is_the_best(case: Case, worst: bool = False, more: Fraction = Fracti
         page="B.2",
         printed=r"\mathrm{Table\ 4}",
         correct=r"\mathrm{Table\ 1}",
-        proof="Table 4 has the accuracies on CUB alone, for each $k$. The best over $k$ on all six "
-        "data sets are in Table 1: each of its entries is the largest of the four that Tables 2 to "
+        proof="Table 4 has only the accuracies on CUB, for each $k$. The best accuracies "
+        "over $k$ on all six data sets are in Table 1: each of its entries is the "
+        "largest of the four that Tables 2 to "
         "7 print for the same method.",
         breaks="Nothing.",
     ),
 )
 def reported_table(case: Case, table: int = 4) -> Outcome:
-    """Tables 2 to 7 have one data set each, and one line for each k."""
+    """State that each of Tables 2 to 7 has one data set, and one line for each k."""
     held = {case.entry} if table == 1 else set()
     if table == NUMBERS[case.data]:
         held = set(case.over_k)
@@ -89,7 +90,7 @@ def reported_table(case: Case, table: int = 4) -> Outcome:
 
 
 def printed_columns(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield the columns of Table 1: the proposed methods beside the existing ones."""
+    """Yield the columns of Table 1, with the proposed and the existing methods."""
     for data, (place, column) in product(NUMBERS, enumerate(COLUMNS)):
         ours, other = (
             tuple(printed(TABLE_1[data][method][place]) for method in methods)
@@ -152,8 +153,11 @@ EXISTING = ("UTk (Lapin)", "UTk (Chu)")
 
 
 def best_entries(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Printed entries beside the best over k of the data set's own table, and the best accuracy of
-    the proposed and of the existing methods in each column, printed and ours."""
+    """Yield printed entries with the best over k of the data set's own table.
+
+    Also yield the best accuracy of the proposed and the existing methods in each column, printed
+    and ours.
+    """
     table = stored_table("kato2019_table1")
     for data, column in product(NUMBERS, ("top-1", "top-3", "top-5", "top-10")):
         own = stored_table(f"kato2019_table{NUMBERS[data]}")
@@ -180,7 +184,7 @@ def best_entries(rng: Rng, deep: bool) -> Iterator[Case]:
     "Table 1 holds the best entries of Tables 2 to 7, and the proposed methods are highest except "
     "on Letter.",
     judged="highest: in each column the best proposed method is at least as accurate as the best "
-    "SDCA one, as printed and in our table, with the features that are to be had.",
+    "SDCA one, as printed and in our table, with the features that are available.",
     cases=best_entries,
     from_table=True,
     experiment=Experiment(data=tuple(NUMBERS)),

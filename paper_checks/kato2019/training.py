@@ -20,7 +20,7 @@ from paper_checks.outcomes import at_most, both, equal, less, truth
 SDCA = ("sdca-lapin", "sdca-chu-newton", "sdca-chu-fixing")
 FIGURE_2 = Experiment(data=("FMD", "News20"))
 NEWS20 = {"kind": "News20", "data": "News20", "name": "news20_svd1024", "n": 15_935}
-# a gap that stays is at least this multiple of what is left of the method's own gap
+# a gap counts as positive if it is at least this multiple of the method's own remaining gap
 CLEARLY = 5
 
 
@@ -28,7 +28,7 @@ CLEARLY = 5
 def trained(
     name: str, n: int, seed: int, method: str, k: int, tol: float = 1e-4, C: float = 1.0
 ) -> np.ndarray:
-    """A where a method ends: SDCA on the pseudo domain, or ascent on the true one."""
+    """Return the A at which a method ends: SDCA on the pseudo domain, or ascent on the true one."""
     loss = fwlab.PseudoTopK(k) if method in SDCA else fwlab.TopK(k)
     problem = problem_on(sample(name, n, seed), loss, C)
     return fwlab.solve(problem, method, tol=tol, max_iter=3000, check_every=5).A
@@ -116,7 +116,7 @@ def fixations(rng: Rng, deep: bool) -> Iterator[Case]:
     grid of section 7.4, 10^-3, .., 10^3, where lam = 1/(C n)."""
     yield Case(**NEWS20, k=3, C=1.0, tol=1e-3, seed=0)
     for name in ("digits", "letter"):
-        grid = [(0.001, 5e-5), (0.01, 5e-5), (1.0, 5e-5)]  # C, and a gap that is small enough
+        grid = [(0.001, 5e-5), (0.01, 5e-5), (1.0, 5e-5)]  # C, and a sufficiently small gap
         for C, tol in [*grid, (10.0, 1e-3)] if deep else grid:
             for k in (2, 3, 5) if deep else (3,):
                 case = {"kind": f"{name}, C = {C:g}", "data": name, "name": name, "n": 1000}
@@ -148,9 +148,12 @@ def fixations(rng: Rng, deep: bool) -> Iterator[Case]:
     ),
 )
 def fixation_costs(case: Case) -> Outcome:
-    """True if a feasible point of the one dual is above an upper bound of the other (Proposition
-    7). Certainly false if near the fixed optimum no true class is among the k largest margins: W
-    there is within sqrt(2 gap/lam) of the optimum, where the two risks are then the same."""
+    """State that fixing the true-class entries lowers the optimum (Proposition 7).
+
+    It is true if a feasible point of one dual is above an upper bound of the other. It is certainly
+    false if no true class is among the k largest margins near the fixed optimum: W is within sqrt(2
+    gap/lam) of that optimum, and the two risks are then equal there.
+    """
     rows = sample(case.name, case.n, case.seed)
     run = case.name, case.n, case.seed
     A = trained(*run, SDCA[0], case.k, case.tol, case.C)
@@ -164,7 +167,7 @@ def fixation_costs(case: Case) -> Outcome:
 
 
 def least_other_margin(rows: Rows, A: np.ndarray, k: int, C: float) -> float:
-    """The least, over samples, of the k-th largest margin of the wrong classes at W(A)."""
+    """Return the minimum over samples of the k-th largest margin of the wrong classes at W(A)."""
     scores = C * rows.X @ (A.T @ rows.X).T
     places = np.arange(len(rows.y))
     margins = 1 + scores - scores[places, rows.y][:, None]
@@ -188,7 +191,8 @@ def stalls(rng: Rng, deep: bool) -> Iterator[Case]:
     formula=r"P_{utk}(W(A))-D(A)\geq10^{-2}",
     shapes="A: (m, n)",
     judged="at lam = 1/n and k = 3, with rows scaled to length 1, which the text does not say. "
-    "Almost the same: within 1 %. The methods end at an own gap of 1e-4, before epoch 1000.",
+    "Almost the same: within 1 %. The methods end at a gap of 1e-4 of their own "
+    "problem, before epoch 1000.",
     cases=stalls,
     experiment=FIGURE_2,
     not_proved="an experiment",

@@ -1,4 +1,4 @@
-"""K19 section 4: the polytope and the conjugate of the weighted top-k hinge loss.
+"""Check K19 section 4: the polytope and the conjugate of the weighted top-k hinge loss.
 
 Left sides come from the definition (8), right sides from the sets as printed, in exact fractions.
 """
@@ -45,7 +45,7 @@ Numbers = Sequence[Fraction]
 
 
 def level_weights(rho: Numbers) -> tuple[list[int], list[Fraction]]:
-    """K of (39) in increasing order, and rho_{k_l} - rho_{k_{l+1}} with 0 after the last."""
+    """Return K of (39) in increasing order, and rho_{k_l} - rho_{k_{l+1}} with 0 after the last."""
     following = [*rho[1:], Fraction(0)]
     levels = [k for k, (a, b) in enumerate(zip(rho, following, strict=True), 1) if a > b]
     values = [rho[k - 1] for k in levels] + [Fraction(0)]
@@ -55,9 +55,11 @@ def level_weights(rho: Numbers) -> tuple[list[int], list[Fraction]]:
 def weighted_set(
     m: int, rho: Numbers, common: bool = True, radius_times_k: bool = True
 ) -> Polytope:
-    """B_wtk of (14). Not `common`: every lambda_l has a zeta of its own. Not radius_times_k: the
-    simplices have radius rho'_l in place of k_l rho'_l."""
-    below: list[Any] = [({"zeta": 1}, 1)]  # follows from the radii; it keeps zeta in without levels
+    """Return B_wtk of (14). If not `common`, every lambda_l has its own zeta.
+
+    If not `radius_times_k`, the simplices have radius rho'_l in place of k_l rho'_l.
+    """
+    below: list[Any] = [({"zeta": 1}, 1)]  # bounds zeta if there are no levels
     equalities = []
     levels = list(zip(*level_weights(rho), strict=True))
     for k, step in levels:
@@ -75,8 +77,10 @@ def crossing() -> Case:
 
 
 def parts_of_sums(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield the rows with sorted margins and lambda_1 .. lambda_m, one for each place k, of which
-    every other one makes a point of B_wtk."""
+    """Yield rows with sorted margins and lambda_1 .. lambda_m, one for each place k.
+
+    In every other case they make a point of B_wtk.
+    """
     for turn, case in enumerate([crossing(), *rows(rng, deep)]):
         m, rho = case.m, case.rho
         zeta = Fraction(int(rng.integers(0, 3)), 2)
@@ -90,9 +94,12 @@ def parts_of_sums(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def symbolic_parts(deep: bool) -> Iterator[Case]:
-    """Yield weights and lambdas as symbols. For m = 2 all is free; else zeta = 1, as both sides
-    of <beta, x> <= zeta <rho, x> are homogeneous in (lambda, zeta), and x is a generator of the
-    cone of sorted vectors, on which they are linear. Several zetas serve a planted version."""
+    """Yield weights and lambdas as symbols.
+
+    For m = 2 all of them are free. For larger m, zeta = 1, as both sides of <beta, x> <= zeta <rho,
+    x> are homogeneous in (lambda, zeta), and x is a generator of the cone of sorted vectors, on
+    which they are linear. Several zetas are needed for a planted version.
+    """
     for m in (2, 3, 4):
         rho, parts = reals("rho", m), tuple(reals(f"lambda_{k + 1}", m) for k in range(m))
         case = {"kind": "symbols", "m": m, "rho": rho, "parts": parts}
@@ -113,7 +120,8 @@ def sorted_and_admissible(case: Case) -> Truth:
     "K19-eq15",
     "(14) (15), A.3",
     "The weighted top-k hinge loss is the largest inner product of the margins with a point of "
-    "B_wtk, the sums of points of top-k simplices that are filled to one common fraction zeta.",
+    "B_wtk, the set of sums of points of top-k simplices that are all filled to the "
+    "same fraction zeta.",
     formula=r"\Phi_{wtk}(s;y)=\max_{\beta\in B_{wtk}}\langle\beta,1-e_y+s-s_y1\rangle",
     shapes="s, beta: (m,); lambda_l: (m,) in the top-k_l simplex of radius k_l rho'_l",
     cases=parts_of_sums,
@@ -123,7 +131,8 @@ def sorted_and_admissible(case: Case) -> Truth:
     ),
     proofs=(
         BySolver(
-            "A sum of points of the simplices that beats the loss, for weights with ties and for "
+            "A sum of points of the simplices whose product exceeds the loss, for "
+            "weights with ties and for "
             "fractions zeta between 0 and 1.",
             cases=symbolic_parts,
             assuming=sorted_and_admissible,
@@ -132,7 +141,7 @@ def sorted_and_admissible(case: Case) -> Truth:
     ),
 )
 def weighted_is_a_maximum(case: Case, common: bool = True, radius_times_k: bool = True) -> Outcome:
-    """<beta, x> <= zeta <rho, x> for all points beta of the set, and beta = rho attains it."""
+    """State that <beta, x> <= zeta <rho, x> on the set, with equality for beta = rho."""
     rho, x, m = case.rho, case.x, len(case.rho)
     zeta = [case.zeta[0]] * m if common else case.zeta
     beta = [total(entries) for entries in zip(*case.parts, strict=True)]
@@ -164,7 +173,7 @@ def unit_of(step: Real, m: int, k: int) -> list[Real]:
 def in_sum(
     parts: Sequence[Numbers], rho: Numbers, zeta: Sequence[Real], radius_times_k: bool
 ) -> Truth:
-    """Whether lambda_1 .. lambda_m are as (14) has them; where rho does not fall they are 0."""
+    """Return whether lambda_1 .. lambda_m are as in (14), and 0 where rho does not fall."""
     conditions = []
     for k, (part, step, share) in enumerate(zip(parts, falls_of(rho), zeta, strict=True), 1):
         radius = (k if radius_times_k else 1) * step
@@ -176,8 +185,8 @@ def in_sum(
 @claim(
     "K19-thm2",
     "Theorem 2",
-    "The conjugate of the weighted top-k hinge loss is v_y where v sums to 0 and can be given "
-    "another y-th entry that puts it into B_wtk, and infinite elsewhere.",
+    "The conjugate of the weighted top-k hinge loss is v_y if v sums to 0 and lies "
+    "in B_wtk after some change of its y-th entry, and infinite otherwise.",
     formula=r"\Phi^*_{wtk}(v;y)=v_y\quad\langle v,1\rangle=0,\ "
     r"\exists b_y:\ v+(b_y-v_y)e_y\in B_{wtk}",
     shapes="v, rho: (m,), rho non-increasing and non-negative",

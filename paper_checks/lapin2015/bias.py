@@ -25,15 +25,15 @@ def biases(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def lower_by_optimality(deep: bool, sign: int = 1) -> bool:
-    """Return whether the sum falls, by optimality alone."""
+    """Return whether the sum falls, using only optimality."""
     return contradiction(rises_although_optimal(sign), Case(kind="symbols")) is None
 
 
 def rises_although_optimal(sign: int = 1) -> Truth:
-    """Return the formula that the sum does not fall.
+    """Return the formula that the sum rises although both points are optimal.
 
-    x is no worse than z for rho, z is no worse than x for rho' > rho, and both sums are >= 0.
-    `distance` holds |a - x|^2 and |a - z|^2.
+    The point x is at least as good as z for rho, z is at least as good as x for rho' > rho, and
+    both sums are >= 0. `distance` holds |a - x|^2 and |a - z|^2.
     """
     names = ("before", "after", "distance_x", "distance_z", "rho", "larger")
     before, after, distance_x, distance_z, rho, larger = map(real, names)
@@ -66,7 +66,8 @@ def along_bias(case: Case) -> tuple[Point, Point]:
     planted=(version("the product grows", sign=-1),),
     proofs=(
         ByTheorem(
-            "A set with non-negative sums on which the sum grows: none does, whatever its shape.",
+            "A set with non-negative sums on which the sum grows; there is none, "
+            "whatever its shape.",
             lower_by_optimality,
             "all sizes, all sets with <1, x> >= 0",
             lambda sign=1: [("all sizes", rises_although_optimal(sign))],

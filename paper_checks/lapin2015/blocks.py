@@ -74,7 +74,7 @@ def true_corners(case: Case, i: int, lam_n: Fraction) -> list[Point]:
 def updated(
     s: Sequence[Fraction], a: Point, length: Fraction, y: int, region: Region, rho: Fraction
 ) -> Point:
-    """Return the new block, from scores s, the old block a and length = <x_i, x_i>."""
+    """Return the updated block, given scores s, the old block a and length = <x_i, x_i>."""
     q = [score - length * x for score, x in zip(s, a, strict=True)]
     b = tuple((q_j + 1 - q[y]) / length for j, q_j in enumerate(q) if j != y)
     x = [-entry for entry in project(b, region, rho)]
@@ -111,7 +111,7 @@ def objective_is_the_projections(
     of D in the block, by Proposition 2 and Theorem 1, equal the terms of |b - x|^2 + rho S^2. The
     stated D is finite for lam n x in the top-k simplex. If lam n r = 1, this means that x is in the
     top-k simplex of radius r, as all its other bounds are homogeneous. Fenchel's dual is finite on
-    a larger set (L15-prop3): for k = 2 it has the vertex (1/2, 0).
+    a larger set (L15-prop3), which for k = 2 has the vertex (1/2, 0).
     """
     S, N, Q, K, q_y, lam, n = sympy.symbols("S N Q K q_y lam n", positive=True)
     D = lam * S - lam / 2 * (K * (S**2 + N) + 2 * (q_y * S - Q))
@@ -142,8 +142,8 @@ def objective_is_the_projections(
     ),
     proofs=(
         ByTheorem(
-            "A factor of 2 between the two objectives that moves the maximiser by less than the "
-            "corners of the small problems show.",
+            "A factor of 2 between the two objectives that moves the maximiser by "
+            "too little for the corners of the small problems to show.",
             objective_is_the_projections,
         ),
     ),
@@ -211,7 +211,7 @@ def projection_is_the_update(case: Case, rho: int = 1) -> Outcome:
 
 
 def library_kernel(case: Case) -> Outcome:
-    """State that fwlab's D at A, from the Gram matrix alone, equals Fenchel's from the features."""
+    """State that fwlab's D at A, from the Gram matrix, equals Fenchel's, from the features."""
     features = np.array([np.outer(x, x).ravel() for x in case.X])
     K, y, lam = (features @ features.T).astype(float), np.array(case.y), float(case.lam)
     A = lam * len(y) * np.array([[float(x) for x in a] for a in case.A])

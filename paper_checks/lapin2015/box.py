@@ -89,7 +89,7 @@ def clipped(entries: tuple[Real, ...], t: Real, case: Case) -> tuple[Real, ...]:
 
 
 def threshold(case: Case, U: int, M: int, in_M: Real, sign: int = 1) -> Real:
-    """Return t of (10), multiplied out by rho so that rho = 0 is no exception."""
+    """Return t of (10), multiplied by rho so that rho = 0 needs no special case."""
     fixed = case.lower * Fraction(case.d - U - M) + sign * case.upper * Fraction(U)
     return divide(case.rho * (fixed + in_M), 1 + case.rho * M)
 
@@ -153,14 +153,14 @@ BOX = Library(("fwlab.projections.project_knapsack",), library_box, with_bias)
     judged="For any bounds l < u, as the problem above (10) is stated. (10) is multiplied out by "
     "rho: the same for rho > 0, and 0 for rho = 0.",
     cases=slack,
-    relaxed=version("for rho = 0 too, where the limit is t = 0", cases=without_bias),
+    relaxed=version("also for rho = 0, with the limit t = 0", cases=without_bias),
     planted=(
         version("-u |U|", sign=-1),
         version("the sum over M left out", without_M=True),
     ),
     proofs=(
         BySolver(
-            "Negative bounds l, and sets that few integer points have.",
+            "Negative bounds l, and sets that occur at few integer points.",
             cases=slack_on_symbols,
             assuming=has_these_sets,
             sized_by=("d", "rho"),
@@ -201,7 +201,7 @@ def by_equation_10(case: Case) -> Outcome:
     sides=("x as printed", "the projection"),
     proofs=(
         BySolver(
-            "Points where the cut-off at l or u hides the difference of a and x.",
+            "Points where clipping at l or u hides the difference of a and x.",
             cases=with_positive_bias,
             assuming=has_these_sets,
             sized_by=("d", "rho"),

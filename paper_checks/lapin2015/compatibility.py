@@ -46,14 +46,14 @@ def random_point(rng: Rng, points: Sequence[Sequence[Fraction]]) -> tuple[Fracti
 
 
 def centred(slope: Sequence[Fraction], y: int) -> tuple[Fraction, ...]:
-    """Return H_y' slope: the sum moves to the true class's entry with a minus."""
+    """Return H_y' slope, which subtracts the sum from the true class's entry."""
     return tuple(x - sum(slope) if j == y else x for j, x in enumerate(slope))
 
 
 def closed_under_zeroing(rng: Rng, m: int, j: int) -> Pieces:
-    """Return affine pieces, each with a twin with 0 as the j-th slope and a constant no smaller.
+    """Return affine pieces, each with a copy that has the j-th slope 0 and no smaller constant.
 
-    Then v with v_j = 0 has the same conjugate with x_j = 0 and without.
+    Then the conjugate at v with v_j = 0 is the same whether or not x_j = 0 is required.
     """
     found: Pieces = {}
     for _ in range(4):
@@ -199,7 +199,7 @@ def penrose_conditions(offset: int) -> list[tuple[tuple, tuple]]:
     planted=(version("1/(m - 1) in place of 1/m", offset=-1),),
     proofs=(
         ByTheorem(
-            "A factor that is right for the small m alone.",
+            "A factor that is right only for the small m that were tried.",
             penrose_for_every_size,
             obligations=penrose_fails,
         ),
@@ -264,7 +264,7 @@ def restricted_conjugate(case: Case, cap: int = 0) -> Outcome:
 def library_restricted(case: Case) -> Outcome:
     """State that fwlab's conjugate of the loss of the scores is the conjugate with a_y = 0.
 
-    This is the proof of Lemma 2.
+    The proof of Lemma 2 shows this.
     """
     v = np.array([*map(float, case.v), -float(total(case.v))])
     right = -float(total(case.v)) if finite_with_a_y_zero(case.v, case.k) else inf

@@ -1,8 +1,8 @@
 """Check L15 sections 4 and 4.2: the biased projection onto the top-k cone, Lemmas 3 and 4.
 
 In numbers the true projection is found by trying every face of the set, in exact fractions
-(reference.exact_projection); it uses none of the conditions that are judged here. On symbols it is
-known by its multipliers (paper_checks.lapin2015.kkt).
+(reference.exact_projection); this uses none of the conditions judged here. On symbols it is
+described by its multipliers (paper_checks.lapin2015.kkt).
 """
 
 from collections.abc import Iterator
@@ -112,9 +112,7 @@ def no_index(sets: Parts) -> bool:
         version("U empty is enough", needs_M=False),
         version("and x* = 0 only then", converse=True),
     ),
-    proofs=(
-        by_multipliers("That the case could be read as `x* = 0 only then`, which is never true."),
-    ),
+    proofs=(by_multipliers("A reading of the case as `x* = 0 only then`, which is never true."),),
     library=CONE,
 )
 def nothing_positive(case: Case, needs_M: bool = True, converse: bool = False) -> Outcome:
@@ -185,7 +183,7 @@ def constant_projection(case: Case, power: int = 2, count: int = 0) -> Outcome:
         version("t = t' without rho u k", shift=0),
     ),
     proofs=(
-        by_multipliers("Sets U, M and L that integer points seldom have, such as |U| = k - 1."),
+        by_multipliers("Sets U, M and L that are rare at integer points, such as |U| = k - 1."),
     ),
     library=CONE,
 )

@@ -5,7 +5,7 @@ at b is the least combination of their constants whose slopes combine to b, an e
 
 Symbols: phi*(b) = -<c, b> on a polytope P and +inf elsewhere, as <v, a + c> <= phi(a) for every
 vertex v of P and every a, with equality at a = -c; and as for b outside P some direction d has
-<b, d> > phi'(d), the slope of phi far out, so that <b, a> - phi(a) grows without bound.
+<b, d> > phi'(d), the recession slope of phi, so that <b, a> - phi(a) grows without bound.
 """
 
 from collections.abc import Callable, Iterator
@@ -134,7 +134,7 @@ def library_domain(loss: fwlab.losses.Loss, case: Case, inside: bool) -> Outcome
     ),
     proofs=(
         BySolver(
-            "A b just outside the simplex that no grid has.",
+            "A b just outside the simplex, between grid points.",
             cases=lambda deep: (case for case in symbolic_points(deep) if case.k == 1),
             sized_by=("m",),
         ),
@@ -164,7 +164,8 @@ def conjugate_of_hinge(case: Case, sign: int = -1, cap: Fraction = ONE) -> Outco
     planted=(version("the simplex is part of the top-k simplex", reverse=True),),
     proofs=(
         BySolver(
-            "For k = 1 the two descriptions have to be one set; a grid tries few of its points.",
+            "For k = 1 the two descriptions must give the same set; a grid tries few "
+            "of its points.",
             cases=symbolic_points,
         ),
     ),
@@ -191,8 +192,8 @@ def part_of_the_simplex(case: Case, reverse: bool = False) -> Outcome:
     ),
     proofs=(
         BySolver(
-            "A vertex of the top-k simplex that is not attained, or a facet too many: both show "
-            "in thin sets of b alone.",
+            "A vertex of the top-k simplex that is not attained, or an extra facet; "
+            "both show only in thin sets of b.",
             cases=symbolic_points,
         ),
     ),

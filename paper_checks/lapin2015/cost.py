@@ -1,4 +1,4 @@
-"""Check L15 sections 1 and 4.2: the cost of the projection onto the cone, counted by its code."""
+"""Check L15 sections 1 and 4.2: the cost of the projection onto the cone, counted in operations."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from paper_checks.cases import Rng
 from paper_checks.ledger import Case, Erratum, Outcome, WhereRight, claim, version
 from paper_checks.outcomes import counted
 
-# a count that is of the order of a bound may exceed its first ratio to it by this factor
+# the ratio of a count to a bound of its order may grow by this factor from its first value
 GROWTH = 1.5
 SLACK = 1e-9
 
@@ -32,7 +32,7 @@ def growing(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def last_partition(d: int, k: int, rho: float) -> list[float]:
-    """Return a point whose partition the search tries last: |U| = k - 1 and M the rest.
+    """Return a point whose partition, |U| = k - 1 and M the rest, is tried last by the search.
 
     x is 1 on U and spread about its mean on M; each entry of U lies about 1 above t + u. No two
     entries are equal.
@@ -48,9 +48,12 @@ def spread(size: int) -> list[float]:
 
 @dataclass
 class Search:
-    """Run the projection of section 4.2, written out, and count what it does: comparisons of
-    entries in the sort, and partitions tried. A try has no loop: sums over ranges of the sorted
-    entries are differences of partial sums. found: the |U| and |M| that fit."""
+    """Run the projection of section 4.2 and count its work.
+
+    This is the comparisons of entries in the sort, and the partitions tried. Trying a partition
+    needs no loop, as sums over ranges of the sorted entries are differences of partial sums.
+    `found` holds the |U| and |M| that fit.
+    """
 
     k: int
     rho: float
@@ -127,7 +130,8 @@ def cost_of_projection(case: Case, with_k: bool = True, with_log: bool = True) -
     "The projection algorithm for x in R^m costs O(m log m).",
     formula=r"O(m\log m)",
     shapes="x: (m,)",
-    judged="As in L15-cost, for k that grows with m, too; for fixed k both bounds are one.",
+    judged="As in L15-cost, but also for k that grows with m; for fixed k the two bounds "
+    "are the same.",
     cases=growing,
     derived=version("O(m log m + k m)", with_k=True, formula=r"O(m\log m+km)"),
     where_right=WhereRight("L15-cost", cost_of_projection.form),

@@ -17,8 +17,11 @@ from reference.exact_projection import Point, knapsack, project
 
 
 def between_the_bounds(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield the points with a bias, one with rho r < t = r, and one where t has a largest value
-    that is at most rho r: 1, as a = (2, 4) is cut off at (1, 1)."""
+    """Yield the points with a bias, and two special ones. One has rho r < t = r.
+
+    In the other, a = (2, 4) is clipped to (1, 1), and the largest possible t is 1, which is at most
+    rho r.
+    """
     yield from with_bias(rng, deep)
     box = {"lower": ZERO, "upper": Fraction(2), "r": Fraction(1)}
     yield Case(kind="by hand", d=1, rho=Fraction(1, 2), a=(Fraction(2),), **box)
@@ -78,7 +81,7 @@ def has_these_thresholds(case: Case) -> Truth:
     ),
     proofs=(
         BySolver(
-            "A t between the ends of its range, where M of the knapsack is empty.",
+            "A t inside its range, if the knapsack's M is empty and t is not unique.",
             cases=decisions_on_symbols,
             assuming=has_these_thresholds,
             sized_by=("d", "rho"),

@@ -11,7 +11,7 @@ from paper_checks.lapin2015.forms import rows, top_k_error
 from paper_checks.ledger import Case, Library, Outcome
 from paper_checks.outcomes import equal
 
-# float64 against a definition in float64: at most a hundred operations on a few numbers
+# float64 compared with float64: at most a hundred operations on a few numbers
 FEW = 1e-13
 
 

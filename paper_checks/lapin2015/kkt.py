@@ -6,9 +6,9 @@ are multipliers. For the top-k cone and simplex, with s = <1, x> (Lemmas 3 and 5
     a = x + t - mu + nu,  t = rho s + lambda - <1, nu> / k,  mu, nu, lambda >= 0,
     mu_i x_i = 0,  nu_i (x_i - s/k) = 0,  lambda (s - r) = 0;  lambda = 0 for the cone.
 
-A case fixes the sets U, M and L. Then everything is linear, and x, mu, nu, lambda are any numbers
-that obey the signs. Permuting the entries of a permutes its projection, so that the indices of U
-may come first, then the indices of M, then the indices of L.
+A case fixes the sets U, M and L. Then all conditions are linear, and x, mu, nu, lambda are any
+numbers with the right signs. Permuting the entries of a permutes its projection, so that the
+indices of U may come first, then the indices of M, then the indices of L.
 """
 
 from collections.abc import Iterator

@@ -37,7 +37,7 @@ from paper_checks.proofs import BySolver
     ),
     proofs=(
         BySolver(
-            "An order that breaks only where margins of both signs are among the k largest.",
+            "An order that fails only if margins of both signs are among the k largest.",
             cases=symbolic_vectors,
         ),
     ),
@@ -116,7 +116,7 @@ def top_k_is_strictly_below(
     ),
     proofs=(
         BySolver(
-            "A k-th entry that is exactly 0, where equality and strict order change places.",
+            "A k-th entry that is exactly 0, where the case changes from equality to strict order.",
             cases=symbolic_vectors,
         ),
     ),
@@ -148,7 +148,7 @@ def barely_wrong(rng: Rng, deep: bool) -> Iterator[Case]:
     planted=(version("the margin asked of the classes is 0", margin=0),),
     proofs=(
         BySolver(
-            "Scores that beat the true class by almost nothing, where the bound is near.",
+            "Scores just above the true class's, where the bound is almost attained.",
             cases=symbolic_below_m,
         ),
     ),

@@ -36,7 +36,7 @@ def point_with(U: int, M: int, case: Case) -> Point:
 
 
 def partitions_that_occur(case: Case) -> set[tuple[int, int]]:
-    """Return the pairs (|U|, |M|) with M not empty of projections that the search has to find."""
+    """Return the pairs (|U|, |M|), M not empty, of the projections that the search must find."""
     found = set()
     for U in range(case.k):
         for M in range(1, case.d - U + 1):
@@ -70,7 +70,7 @@ def in_printed_ranges(case: Case) -> Outcome:
     where_right=WhereRight("L15-partitions-exact", in_printed_ranges),
     planted=(version("(k - 1)(d - k)", shift=0),),
     sides=("pairs (|U|, |M|) that occur", "the bound"),
-    not_proved="No real number is free: one point for each pair settles a size.",
+    not_proved="The statement has no free real number: one point for each pair decides a size.",
     erratum=Erratum(
         "section 4.2, Projection",
         r"(k-1)(d-k+1)\ \mathrm{iterations}",
@@ -93,7 +93,7 @@ def partitions_suffice(case: Case, fewer: int = 1, shift: int = 1) -> Outcome:
     "The partitions of case 3 obey |U| + |M| >= k.",
     formula=r"k\leq|U|+|M|",
     shapes="1 <= k <= d",
-    judged="A bound that is attained would be as good as stated; the relaxed form is the best one.",
+    judged="The bound holds but is not attained; the relaxed form is the best possible.",
     cases=partition_cases,
     relaxed=version(
         "|U| + |M| > k, so that exactly k (d - k) partitions occur",

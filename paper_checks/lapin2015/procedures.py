@@ -116,7 +116,7 @@ def is_sorted(case: Case) -> Truth:
     ),
     proofs=(
         BySolver(
-            "A wrong partition that obeys (7) and (8), too, and is tried before the right one.",
+            "A wrong partition that also satisfies (7) and (8) and is tried before the right one.",
             cases=searches_on_symbols,
             assuming=is_sorted,
             sized_by=("d", "k", "rho"),
@@ -183,8 +183,8 @@ def has_these_thresholds(case: Case) -> Truth:
     "if lambda >= 0, and else case 3 of Lemma 3.",
     formula=r"\lambda=t+\frac{p}{k}-\rho r\geq 0\ ?\ \mathrm{knapsack}:\mathrm{cone}",
     shapes="a: (d,); r > 0",
-    judged="The bounds (8) as in L15-cone-search. On symbols: the sign of lambda decides rightly "
-    "for every t of the knapsack; the search is L15-cone-search.",
+    judged="The bounds (8) as in L15-cone-search. On symbols: the sign of lambda gives the "
+    "right decision for every t of the knapsack; the search is L15-cone-search.",
     assumed="A constant projection onto the cone is kept only if its sum is at most r; the text "
     "does not say so.",
     cases=below_the_bound,
@@ -196,7 +196,8 @@ def has_these_thresholds(case: Case) -> Truth:
     ),
     proofs=(
         BySolver(
-            "A knapsack with M empty, whose t is not unique: lambda has to have one sign for all.",
+            "A knapsack with M empty, whose t is not unique: lambda must have the "
+            "same sign for every t.",
             cases=decisions_on_symbols,
             assuming=has_these_thresholds,
             sized_by=("d", "k", "rho"),

@@ -68,8 +68,8 @@ def error_at_the_ends(case: Case, ties: bool = False, offset: int = 0) -> Outcom
     sides=("psi_k", "k-th largest score"),
     proofs=(
         BySolver(
-            "A tie between the true class and the k-th other class: the two sides of the "
-            "corrected form would differ there alone.",
+            "A tie between the true class and the k-th other class, the only place "
+            "where the two sides of the corrected form could differ.",
             cases=symbolic_below_m,
         ),
     ),
@@ -119,7 +119,7 @@ def two_sets_of_others(rng: Rng, deep: bool) -> Iterator[Case]:
         yield Case(kind="exact", m=m, k=k, first=first, second=(*first[1:], min(k - 1, m - 2)))
 
 
-NOT_CONVEX = "One p and q settle a size in exact numbers, so that nothing is left to prove there."
+NOT_CONVEX = "One p and q decide a size in exact numbers, so nothing remains to be proved."
 
 
 @claim(

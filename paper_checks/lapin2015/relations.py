@@ -128,8 +128,8 @@ def with_threshold(rng: Rng, deep: bool) -> Iterator[Case]:
     planted=(version("(k - 1) t in place of k t", offset=-1),),
     proofs=(
         BySolver(
-            "A t between two entries, where a value below those at the entries would be missed by "
-            "trying the entries alone.",
+            "A t between two entries with a smaller value than at the entries, which "
+            "trying only the entries would miss.",
             cases=lambda deep: (changed(c, t=real("t")) for c in symbolic_vectors(deep)),
         ),
     ),
@@ -159,7 +159,7 @@ def examples(rng: Rng, deep: bool) -> Iterator[Case]:
     shapes="W: (m, d); x_i: (d,); w, Phi_y(x_i): (m d,)",
     cases=examples,
     planted=(version("the weights stacked feature by feature", by_feature=True),),
-    not_proved="It is the definition of the feature map; a proof would prove nothing.",
+    not_proved="It follows from the definition of the feature map, so there is nothing to prove.",
 )
 def binary_features(case: Case, by_feature: bool = False) -> Outcome:
     m, d = len(case.W), len(case.X[0])

@@ -38,7 +38,7 @@ def bounded_points(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def positive_points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield the points whose projection is not 0, so that u and t are determined if they matter."""
+    """Yield the points whose projection is not 0."""
     return (case for case in bounded_points(rng, deep) if any(projected(case)))
 
 
@@ -89,7 +89,7 @@ def library_knapsack(case: Case) -> Outcome:
 
 
 def families(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield d, k, rho, r with all points of entries 1 and -1: their projections sum to less."""
+    """Yield d, k, rho, r with all points of entries 1 and -1; their projections sum to < r."""
     for d in range(1, 5 if deep else 4):
         signs = tuple(product((Fraction(-1), Fraction(1)), repeat=d))
         for k in range(1, d + 1):
@@ -249,7 +249,7 @@ def multiplier_is_not_negative(
         version("rho r in place of rho s", at_sum=False),
         version("for s = r too", always=True),
     ),
-    proofs=(by_multipliers("Sets U with |U| = k, where p and t are not unique one by one."),),
+    proofs=(by_multipliers("Sets U with |U| = k, where neither p nor t is unique."),),
     library=SIMPLEX,
 )
 def multiplier_vanishes(case: Case, at_sum: bool = True, always: bool = False) -> Outcome:

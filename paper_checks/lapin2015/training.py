@@ -145,7 +145,7 @@ def gap_can_vanish(case: Case) -> Outcome:
 
 # ---------------------------------------------------------------- Algorithm 1, on data
 
-CLOSED = 5e-3  # a relative gap below this counts as fallen
+CLOSED = 5e-3  # a relative gap below this counts as closed
 PASSES = 600
 
 

@@ -43,7 +43,8 @@ def symbolic_boxes(deep: bool) -> Iterator[Case]:
     formula=r"\min\ \frac{1}{2}\|a-x\|^2+\frac{1}{2}\rho s^2,\quad "
     r"s=\langle 1,x\rangle\leq r,\ 0\leq x_i\leq\frac{1}{k}",
     shapes="a, x: (m - 1,); r > 0; 1 <= k < m, x_i not 0",
-    judged="u = 1/k is printed both in (9), for every r, and in section 5: no slip of the pen. The "
+    judged="u = 1/k is printed both in (9), for every r, and in section 5, so it is not a "
+    "typing error. The "
     "set is right where r = 1.",
     cases=boxes,
     corrected=version(
@@ -58,7 +59,7 @@ def symbolic_boxes(deep: bool) -> Iterator[Case]:
     sides=("in the set as printed", "in the domain by Theorem 1 and Proposition 5"),
     proofs=(
         BySolver(
-            "A point that is in one of the two sets alone, at radii that the problems do not have.",
+            "A point that is in only one of the two sets, at radii that the problems do not have.",
             cases=symbolic_boxes,
             assuming=lambda case: case.r > 0,
         ),

@@ -19,11 +19,11 @@ from paper_checks.proofs import ByTheorem
 
 # relative excess of the objective after the passes
 REACHED = 1e-5
-# a run stops at class weights beyond this; the condition is false for weights that are nan
+# a run stops at class weights above this; a comparison with nan is false
 LARGEST = 1e12
-# the gap, over the minimum, below which it counts as fallen to 0
+# a gap below this share of the minimum counts as 0
 FALLEN = 1e-4
-# the repaired weights for p > 2 take each |u_j| as at least this share of the largest
+# lower bound of each |u_j|, as a share of the largest, in the repaired weights for p > 2
 FLOOR = 1e-7
 
 
@@ -54,7 +54,7 @@ def best_row_weights(machine: Machine, beta: np.ndarray) -> np.ndarray:
 class Pass:
     """The weights of one pass of Algorithm 1, and the solution of (11) for them.
 
-    `rows` are the lengths |w_j|, and 0 where the inner solver cannot tell them from 0.
+    `rows` are the lengths |w_j|, with 0 where the inner solver cannot distinguish them from 0.
     """
 
     beta: np.ndarray
@@ -64,7 +64,7 @@ class Pass:
 
 
 class Passes(UserList[Pass]):
-    """The passes of one run; a witness shows their number."""
+    """The passes of one run; a witness shows how many there are."""
 
     def __str__(self) -> str:
         return f"{len(self)} passes"
@@ -73,14 +73,14 @@ class Passes(UserList[Pass]):
 def passes(machine: Machine, p: float, repaired: bool = False) -> Passes:
     """Run Algorithm 1, up to weights beyond LARGEST.
 
-    If it is repaired, rows of w count for p <= 2 as at least 2^-k of the largest after k passes,
-    and for p > 2 the weights come from u_j by Theorem 12.
+    In the repaired version for p <= 2, each |w_j| is taken as at least 2^-k of the largest after k
+    passes; for p > 2 the weights come from u_j by Theorem 12.
     """
     beta, made = start(machine.c, p), Passes()
     for k in range(300 if p == 1 else 60):
         alpha = best_row_weights(machine, beta)
         if not np.isfinite(alpha).all():
-            break  # weights so far apart that the solver gave up
+            break  # the solver failed, as the weights are too far apart
         u = alpha.T @ machine.x
         w = ClassWeights(beta).mapped(u)
         made.append(Pass(beta, alpha, w, certain_rows(machine, beta, alpha, w)))
@@ -143,11 +143,14 @@ def feasible_start(case: Case, sign: int = -1, factor: float = 1.0) -> Outcome:
 
 
 def stalling(C: float) -> Machine:
-    """Return three inputs 2, -1, 1 of the classes 0, 1, 2. At the start's weights, 3^(1-2/p), all
-    rows of alpha are at their bounds if 2 C 3^(1-2/p) < 1, and u_2 = -2C + C + C = 0. For a C a
-    little smaller than that the best w with w_2 = 0 is (1/2, -b, 0), b > 1/2, where the slope of
-    the norm by b is C. Then (1/2 + e, -b, e) is better for a small e > 0: the slope by the first
-    entry is smaller than C, and the losses fall by C e."""
+    """Return three inputs 2, -1, 1 of the classes 0, 1, 2.
+
+    At the start's weights, 3^(1-2/p), all rows of alpha are at their bounds if 2 C 3^(1-2/p) < 1,
+    and u_2 = -2C + C + C = 0. For a C a little smaller than that the best w with w_2 = 0 is (1/2,
+    -b, 0), b > 1/2, where the derivative of the norm with respect to b is C. Then (1/2 + e, -b, e)
+    is better for a small e > 0: the derivative with respect to the first entry is smaller than C,
+    and the losses fall by C e.
+    """
     return Machine(np.array([[2.0], [-1.0], [1.0]]), np.array([0, 1, 2]), 3, C)
 
 
@@ -185,7 +188,7 @@ def runs_above_two(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def reached(case: Case, repaired: bool, last: int | None) -> Outcome:
-    """Compare the objective of (P) after the last pass with its least value."""
+    """Compare the objective of (P) after the last pass with its minimum."""
     made = passes(case.machine, case.p, True) if repaired else case.passes
     value = case.machine.primal(made[:last][-1].w, HalfSquaredNorm(case.p))
     return at_most(value / case.least[0], 1 + REACHED)
@@ -205,10 +208,11 @@ def at_two_and_a_half(rng: Rng, deep: bool) -> Iterator[Case]:
     "From its start the alternation reaches the optimum of (P), on every data set, for p in "
     "[1, 2].",
     shapes="w: (c, d); beta: (c,)",
-    judged="as no more than 1e-5 above the minimum after 60 passes, 300 for p = 1, where the "
-    "excess falls slowly. A class with w_j = 0 gets the weight 0 and keeps it, also where the "
-    "optimum has w_j other than 0. Rounding may wake it up, so rows that the inner solver cannot "
-    "tell from 0, by its certified gap, are taken as 0.",
+    judged="read as: at most 1e-5 above the minimum after 60 passes, or 300 for p = 1, "
+    "where the excess falls slowly. A class with w_j = 0 gets the weight 0 and keeps "
+    "it, even if w_j is not 0 at the optimum. Rounding could make such a row nonzero "
+    "again, so rows that the inner solver cannot distinguish from 0, by its "
+    "certified gap, are taken as 0.",
     cases=runs_up_to_two,
     sides=("objective after the passes over the least", "1"),
     condition=Condition("no w_j is 0 after the first pass", lambda case: not case.vanished),
@@ -244,8 +248,9 @@ def reaches_the_optimum(case: Case, repaired: bool = False, last: int | None = N
     "From its start the alternation reaches the optimum of (P) for p in (2, 10], too.",
     shapes="w: (c, d); beta: (c,)",
     judged="as in LP15-alg1-converges. (14) is not the minimum of (8) for p > 2, but its fixed "
-    "points are optimal; where alpha stays put, log |w_j| is multiplied by 2 - p in each pass, so "
-    "from p = 3 on the passes swing. A w_j = 0 makes its weight infinite.",
+    "points are optimal; where alpha does not change, log |w_j| is multiplied by 2 - "
+    "p in each pass, so the passes oscillate for p >= 3. A w_j = 0 makes its weight "
+    "infinite.",
     cases=runs_above_two,
     sides=("objective after the passes over the least", "1"),
     condition=Condition(
@@ -294,9 +299,10 @@ def all_runs(rng: Rng, deep: bool) -> Iterator[Case]:
     "and falls to 0 where the passes converge.",
     formula=r"P(w)-D(\alpha)\geq P(w)-\min P\geq 0",
     shapes="w: (c, d); alpha: (n, c)",
-    assumed="1 < p < 3 and no w_j is 0 after the first pass, for the gap to fall to 0: a class "
-    "whose weight has become 0 leaves its u_j free in (11), so that at p = 1 the gap can stay "
-    "though w is optimal; and from p = 3 on the passes need not converge",
+    assumed="1 < p < 3 and no w_j is 0 after the first pass, for the gap to fall to 0: a "
+    "class whose weight has become 0 leaves its u_j free in (11), so at p = 1 the "
+    "gap can remain even though w is optimal; and for p >= 3 the passes need not "
+    "converge",
     judged=f"fallen to 0 is read as: at most {FALLEN:g} of the minimum after the passes.",
     cases=all_runs,
     planted=(

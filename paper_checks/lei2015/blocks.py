@@ -1,4 +1,4 @@
-"""Check LP15 section 3.2: gradient, expansion and sub-problem of one row, exactly."""
+"""Check LP15 section 3.2 exactly: the gradient, expansion and sub-problem of one row."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -105,7 +105,7 @@ def gradient(case: Case) -> list[Real]:
     planted=(version("without beta", power=0), version("plus <w_j, phi(x_i)>", sign=-1)),
     proofs=(
         BySolver(
-            "a class weight or an input, 0 or negative among them, with another derivative",
+            "a class weight or an input, possibly 0 or negative, with a different derivative",
             cases=symbolic_rows,
             sized_by=("n", "c"),
         ),
@@ -128,7 +128,7 @@ def derivative(case: Case, power: int = 1, sign: int = 1) -> Outcome:
 
 
 def class_scores(case: Case) -> list[Real]:
-    """Return <u_j, x_i> for u_j = sum alpha_ij x_i, so that (10) times it is <w_j, x_i>."""
+    """Return <u_j, x_i> for u_j = sum alpha_ij x_i; beta_j times it is <w_j, x_i>, by (10)."""
     found = []
     for j in range(case.c):
         column = [row[j] for row in case.alpha]
@@ -161,7 +161,7 @@ def gain(case: Case) -> Real:
     ),
     proofs=(
         BySolver(
-            "a term that depends on the step and was taken for a constant",
+            "a term that depends on the step but was treated as a constant",
             cases=symbolic_rows,
             sized_by=("n", "c"),
         ),
@@ -185,8 +185,8 @@ def expansion(case: Case, half: Fraction = Fraction(1, 2), own: int = 1) -> Outc
     r"\frac{\partial f}{\partial\alpha_{ij}}\delta\alpha_{ij},\quad "
     r"\delta\alpha_i\leq e_{y_i}C-\alpha_i,\ \delta\alpha_i\cdot 1=0",
     shapes="alpha: (n, c); step: (c,)",
-    judged="at feasible rows: the objectives differ by a constant and the steps allowed are those "
-    "that leave the row feasible for (11).",
+    judged="at feasible rows: the objectives differ by a constant, and the allowed steps "
+    "are those that keep the row feasible for (11).",
     cases=lambda rng, deep: (with_feasible_row(case) for case in rows(rng, deep)),
     planted=(
         version("step <= C e_y", previous=0),
@@ -194,7 +194,8 @@ def expansion(case: Case, half: Fraction = Fraction(1, 2), own: int = 1) -> Outc
     ),
     proofs=(
         BySolver(
-            "a step on the border of the feasible set that one of the two descriptions lets pass",
+            "a step on the boundary of the feasible set that only one of the two "
+            "descriptions allows",
             cases=symbolic_rows,
             assuming=lambda case: feasible_row(case, case.alpha[case.i]),
             sized_by=("n", "c"),
@@ -224,7 +225,7 @@ def feasible_row(case: Case, row: Vector) -> Truth:
 
 
 def with_feasible_row(case: Case) -> Case:
-    """Make row i feasible, and scale the step so that it often stays so."""
+    """Make row i feasible, and scale the step so that the row often remains feasible."""
     y = case.y[case.i]
     others = [-abs(a) if j != y else Fraction(0) for j, a in enumerate(case.alpha[case.i])]
     size = max(-total(others), Fraction(1))
@@ -238,7 +239,7 @@ def with_feasible_row(case: Case) -> Case:
 def segments(rng: Rng, deep: bool) -> Iterator[Case]:
     """Yield one sample's alpha_iy from 0 to its largest value.
 
-    It stands against one other class, for three losses.
+    One other class has minus that value. There are three losses.
     """
     losses: dict[str, ScalarLoss] = {
         "hinge": HINGE,
@@ -258,7 +259,7 @@ def segments(rng: Rng, deep: bool) -> Iterator[Case]:
     judged="for all regular losses, as Problem 14 is stated; the example is (1 - t)^3 between 0 "
     "and 1, whose conjugate has a square root.",
     cases=segments,
-    sides=("third divided difference of the objective", "as of a quadratic"),
+    sides=("third divided difference of the objective", "as for a quadratic"),
     condition=Condition(
         "l* is a quadratic on its interval, as for the hinge",
         lambda case: case.kind != "cubic hinge",
@@ -273,7 +274,7 @@ def segments(rng: Rng, deep: bool) -> Iterator[Case]:
             ),
         ),
     ),
-    not_proved="finitely many points decide a polynomial of known degree: exact as it is",
+    not_proved="finitely many points decide a polynomial of known degree, so the test is exact",
     erratum=Erratum(
         "section 3.2, after Problem 15",
         r"\mathrm{Problem\ 14\ is\ quadratic\ for\ every\ regular\ loss}",

@@ -70,8 +70,7 @@ def distributions(rng: Rng, deep: bool) -> Iterator[Case]:
 def all_samples(
     values: np.ndarray, y: np.ndarray, chances: np.ndarray, rho: int, n: int
 ) -> tuple[np.ndarray, int]:
-    """Return rows (probability, excess, complexity), one for each count of the atoms in a
-    sample."""
+    """Return rows (probability, excess, complexity), one for each count of the sample's atoms."""
     margins = cut_margins(values, y, rho)
     losses, errors = np.clip(1 - margins / rho, 0, 1), margins <= 0
     risks, rows = errors @ chances, []
@@ -79,7 +78,7 @@ def all_samples(
         for second in range(n + 1 - first):
             counts = np.array([first, second, n - first - second])
             ways = math.factorial(n) / math.prod(math.factorial(k) for k in counts)
-            scaled = values * np.sqrt(counts)[None, :, None]  # repeated inputs add up
+            scaled = values * np.sqrt(counts)[None, :, None]  # add the terms of repeated inputs
             supremum, _ = gaussian_supremum(scaled.reshape(3, -1), np.random.default_rng(0))
             excess = (risks - losses @ counts / n).max()
             rows.append((ways * np.prod(chances**counts), excess, supremum / n))
@@ -104,14 +103,14 @@ def memory(n: int) -> np.ndarray:
     formula=r"R(h)\leq\frac{1}{n}\sum_i\ell(\rho_h(x_i,y_i))+\frac{2L\sqrt{2\pi}}{n}"
     r"E_g\sup_{h\in H}\sum_{i,j}g_{(j-1)n+i}h_j(x_i)+3B_\ell\sqrt{\frac{\log(2/\delta)}{2n}}",
     shapes="h(x): (c,); 0 < delta < 1",
-    judged="for delta below 1: above 2 the root is not defined. The steps of its proof are judged "
-    "in LP15-rho-theta, LP15-eq2-left, LP15-lem4, LP15-lemA2 and LP15-B3.",
+    judged="for delta below 1; above 2 the root is undefined. The steps of its proof are "
+    "judged in LP15-rho-theta, LP15-eq2-left, LP15-lem4, LP15-lemA2 and LP15-B3.",
     cases=distributions,
     planted=(
         version("without the last two terms", factor=0.0, confidence=0.0),
         version("a second 1/n in the middle term", power=1),
     ),
-    not_proved="a probability over samples; its steps have proofs of their own",
+    not_proved="a probability over samples; its steps are proved separately",
     library=Library(("fwlab.bounds.theorem_5", "fwlab.bounds.confidence_term"), in_fwlab.theorem_5),
 )
 def generalisation_bound(
@@ -130,7 +129,7 @@ def generalisation_bound(
 def sums(rng: Rng, deep: bool) -> Iterator[Case]:
     """Yield functions f(w) = (beta/2) |w - a|^2 + b >= 0 on the box |w_j - a_j| <= r, exactly.
 
-    They come with vectors v, and with the worst mu without the box or a random one in it.
+    They come with vectors v and a mu, which is the worst one without the box or a random one in it.
     """
     for i in range(60 if deep else 20):
         r = (Fraction(100), Fraction(1, 2), Fraction(1))[i % 3]
@@ -185,7 +184,7 @@ def clipped(value: Real, r: Real) -> Real:
     ),
     proofs=(
         BySolver(
-            "a box whose border one of the partial sums crosses, where f* is not quadratic",
+            "a box whose boundary a partial sum crosses, where f* is not quadratic",
             cases=symbolic_sums,
             assuming=lambda case: all_of(
                 case.r >= 0, *(all_of(x <= case.r, x >= -case.r) for x in case.mu)

@@ -1,7 +1,7 @@
 """Check LP15 appendix A and (B.3): suprema of Gaussian processes, one normal number per class.
 
-For two functions the square of each supremum, times 2 pi, is the second moment of the increment,
-so that exact fractions decide, and symbols: this is the condition (A.1) of Lemma A.1.
+For two functions the square of each supremum, times 2 pi, is the second moment of the increment. So
+exact fractions and symbols decide: this is the condition (A.1) of Lemma A.1.
 """
 
 import math
@@ -60,7 +60,7 @@ def two_functions(rng: Rng, c: int, n: int) -> Case:
 
 
 def symbolic_pair(deep: bool) -> Iterator[Case]:
-    """Yield one point: the increments over several points add up."""
+    """Yield one point, as the increments over several points add up."""
     for c in (2, 3, 4) if deep else (2, 3):
         pair = ((reals("h", c),), (reals("k", c),))
         yield Case(kind="symbols", c=c, n=1, pair=pair, y=(0,), theta=real("theta"))
@@ -85,7 +85,7 @@ def process_bound(left: np.ndarray, right: np.ndarray, share: float, seed: int) 
 
 
 def multiclass_process(values: np.ndarray, shared: bool) -> np.ndarray:
-    """Return the coefficients of the n c normal numbers, or of n shared by the classes."""
+    """Return the coefficients of the n c normal numbers, or of n numbers shared by the classes."""
     return values.sum(axis=2) if shared else values.reshape(len(values), -1)
 
 
@@ -111,7 +111,7 @@ def pair_bound(
     judged="For two functions the squares of both sides are compared.",
     cases=vector_classes,
     planted=(
-        version("a normal number a sample, shared by the classes", shared=True),
+        version("one normal number per sample, shared by the classes", shared=True),
         version("0.9 times the right side", share=Fraction(9, 10)),
     ),
     proofs=(
@@ -141,12 +141,12 @@ def structural_result(case: Case, shared: bool = False, share: Fraction = Fracti
     judged="For two functions the squares of both sides are compared.",
     cases=vector_classes,
     planted=(
-        version("a normal number a sample, shared by the classes", shared=True),
+        version("one normal number per sample, shared by the classes", shared=True),
         version("0.9 times the right side", share=Fraction(9, 10)),
     ),
     proofs=(
         BySolver(
-            "a pair of functions that violates (A.1), as one with shared normal numbers does",
+            "a pair of functions that violates (A.1), as happens with shared normal numbers",
             cases=symbolic_pair,
             sized_by=("c", "n"),
         ),
@@ -229,7 +229,7 @@ def cut_margins_of(values: Values, case: Case) -> list[Real]:
 
 
 def mean_zero_processes(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield processes X = <g, row of x>, Y = <g, row of x, shrunk>: no increment of Y is larger."""
+    """Yield processes X = <g, row of x> and Y = <g, shrunk row>; no increment of Y is larger."""
     for size in (2, 3, 3, 3, 8):
         for _ in range(4 if deep else 2):
             x = rng.standard_normal((size, 3))
@@ -243,7 +243,7 @@ def mean_zero_processes(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def processes(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield processes with mean 0, and some that are not 0 and have a mean."""
+    """Yield processes with mean 0, and nonzero processes with another mean."""
     yield from mean_zero_processes(rng, deep)
     g, one = (Fraction(1),), Fraction(1)
     yield Case(kind="one index", x=(g,), y=(g,), x_mean=(0 * one,), y_mean=(one,), seed=0)
@@ -281,7 +281,7 @@ def processes(rng: Rng, deep: bool) -> Iterator[Case]:
         "appendix A, Lemma A.1",
         r"\mathrm{two\ non-zero\ real-valued\ Gaussian\ processes}",
         r"\mathrm{two\ zero-mean\ real-valued\ Gaussian\ processes}",
-        r"With a single index (A.1) says nothing, 0 on both sides. $X=g$ and $Y=g+1$ with a normal "
+        r"With a single index (A.1) is vacuous: both sides are 0. $X=g$ and $Y=g+1$ with a normal "
         r"number g are not zero, and E sup Y = 1 is above E sup X = 0.",
         "Nothing: the processes of Lemmas 4 and A.2 are sums of centred normal numbers.",
     ),

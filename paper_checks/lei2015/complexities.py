@@ -56,7 +56,7 @@ def symbolic_pairs(deep: bool) -> Iterator[Case]:
     "The Rademacher complexity of a class is at most sqrt(pi/2) times the Gaussian one.",
     formula=r"R_S(H)\leq\sqrt{\pi/2}\ G_S(H)",
     shapes="H: functions on n points",
-    judged="the averages without absolute values, as Definition 3 has them. For two functions both "
+    judged="the averages without absolute values, as in Definition 3. For two functions both "
     "sides are known, and their squares are compared.",
     cases=with_pairs,
     planted=(
@@ -65,8 +65,8 @@ def symbolic_pairs(deep: bool) -> Iterator[Case]:
     ),
     proofs=(
         BySolver(
-            "a pair of functions, one of them 0, with a ratio of the means above the constant, "
-            "which is attained at n = 1",
+            "a pair of functions, one of them 0, for which the ratio of the means "
+            "exceeds the constant, which is attained at n = 1",
             cases=symbolic_pairs,
             sized_by=("n",),
         ),
@@ -154,7 +154,7 @@ def families(rng: Rng, deep: bool) -> Iterator[Case]:
                 yield Case(kind=f"{c} classes", c=c, n=n, classes=classes)
     low, one = Fraction(-9), Fraction(1)
     first, second = ((one, low), (-one, low)), ((low, one), (low, -one))
-    yield Case(kind="each decides at a point", c=2, n=2, classes=(first, second))
+    yield Case(kind="a different class is largest at each point", c=2, n=2, classes=(first, second))
 
 
 def symbolic_families(deep: bool) -> Iterator[Case]:
@@ -190,7 +190,8 @@ def average(functions: Sequence[Sequence[Real]], n: int) -> Real:
     ),
     proofs=(
         BySolver(
-            "classes of two functions, of any values, whose maxima change class between the points",
+            "classes of two functions, of any values, where the largest class "
+            "changes between the points",
             cases=symbolic_families,
             sized_by=("c", "n"),
         ),
@@ -224,13 +225,13 @@ def coupled_classes(rng: Rng, deep: bool) -> Iterator[Case]:
     formula=r"\sqrt{\pi/2}\ \frac{\Lambda}{n}\,E\|(\sum_i g_{ij}\phi(x_i))_j\|_{2,2}\leq"
     r"\sqrt{\pi/c}\ \sum_{j=1}^c R_S(\{\langle w_j,\phi\rangle:\ |w_j|\leq\Lambda\})",
     shapes="phi(x_i): (d,); w: (c, d)",
-    judged="the paper says suboptimal without a number; sqrt(pi/c) follows from Jensen for the "
+    judged="the paper says suboptimal and gives no number; sqrt(pi/c) follows from Jensen for the "
     "left and the sharp Khintchine inequality for the right side.",
     cases=coupled_classes,
     planted=(
         version("at most pi/c", power=1.0),
         version("at most sqrt(pi/c)/2", factor=0.5),
-        version("classes bounded one by one, not coupled", coupled=False),
+        version("classes bounded separately, not coupled", coupled=False),
     ),
     not_proved="means of norms of Gaussian vectors, by quadrature",
 )

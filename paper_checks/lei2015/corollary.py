@@ -32,7 +32,7 @@ def theorem_term(c: int, t: float) -> float:
 def least_theorem_term(c: int, p: float) -> float:
     """Return a value of Theorem 7's term near its infimum over q in [p, 2].
 
-    It is the least on a grid of t in [2, p*] and at the two t that the paper takes.
+    It is the minimum over a grid of t in [2, p*] and the two t that the paper uses.
     """
     largest = dual_exponent(p)
     turn = min(max(2.0, 2 * math.log(c)), largest)
@@ -65,7 +65,7 @@ def classes_and_p(rng: Rng, deep: bool) -> Iterator[Case]:
     planted=(version("at log c", factor=1.0), version("at 2.1 log c", factor=2.1)),
     proofs=(
         ByTheorem(
-            "a c between those tried, or a t off the grid: the derivative is written down",
+            "a c between those tried, or a t off the grid; the proof uses the derivative",
             exponents.turning_point,
             "all c > 1 and t > 0",
         ),
@@ -103,7 +103,7 @@ def first_cases(rng: Rng, deep: bool) -> Iterator[Case]:
     planted=(version("at q* = log c", factor=Fraction(1, 2)),),
     proofs=(
         BySolver(
-            "a c and p between those tried: q* stands for 2 log c, which is above 2 for c >= 3",
+            "a c and p between those tried; q* is 2 log c, which exceeds 2 for c >= 3",
             cases=lambda deep: [
                 Case(kind="symbols", c=3, p=real("p"), dual=real("two_log_c")),
             ],
@@ -124,7 +124,7 @@ def first_cases(rng: Rng, deep: bool) -> Iterator[Case]:
     ),
 )
 def admissible_choice(case: Case, least: int = 0, factor: Fraction = Fraction(1)) -> Outcome:
-    """Check whether p <= q <= 2 for the q with that q*: q (q* - 1) = q*."""
+    """Check whether p <= q <= 2 for the q that belongs to q*: q (q* - 1) = q*."""
     dual = case.dual if hasattr(case, "dual") else 2 * math.log(case.c)
     dual = maximum(least * (1 + 0 * dual), factor * dual)
     allowed = ROUNDING if isinstance(dual, float) else 0
@@ -151,8 +151,9 @@ def with_squares(rng: Rng, deep: bool) -> Iterator[Case]:
     formula=r"\frac{L\Lambda}{n}\sqrt{8\sum_i k(x_i,x_i)}\times\{\sqrt{2e\log c}\,\tau_{2\log c}"
     r"\ \mathrm{or}\ c^{\frac{p-1}{p}}\tau_{\frac{p}{p-1}}\sqrt{\frac{p}{p-1}}\}",
     shapes="c >= 2; 1 <= p <= 2",
-    judged="it follows if it is at least the infimum of Theorem 7's term over p <= q <= 2. A "
-    "factor sqrt(pi) is lost on the way for every c; see LP15-cor8-choice for c = 2.",
+    judged="it follows if it is at least the infimum of Theorem 7's term over p <= q <= 2. "
+    "The derivation drops a factor sqrt(pi) for every c; see LP15-cor8-choice for c "
+    "= 2.",
     cases=with_squares,
     corrected=version(
         "with sqrt(8 pi sum k(x_i, x_i)), and max(2, 2 log c) in the place of 2 log c",
@@ -176,8 +177,8 @@ def with_squares(rng: Rng, deep: bool) -> Iterator[Case]:
         r"The line before has $4\sqrt{\pi q^*/2}=\sqrt{8\pi q^*}$. At p = 2 with c at least 3 "
         r"only q = 2 is allowed, and the infimum is $\sqrt{8\pi}\sqrt{2}\sqrt{c}\,\tau_2$; the "
         r"display has $\sqrt{8}\sqrt{2}\sqrt{c}\,\tau_2$. For c = 2 also see LP15-cor8-choice.",
-        "The derivation of Corollary 8, which loses the same factor; the corollary is still true, "
-        "since Lemma B.2 leaves more room than that.",
+        "The derivation of Corollary 8, which drops the same factor; the corollary "
+        "is still true, since Lemma B.2 overestimates by more than that.",
     ),
 )
 def display(case: Case, pi: float = 1.0, least: float = 0.0) -> Outcome:
@@ -207,8 +208,9 @@ def corollary(c: float, p: float, factor: float, power: float, first: bool) -> f
     formula=r"\frac{2L\Lambda}{n}\sqrt{\sum_i k(x_i,x_i)}\times\{\sqrt{e}(4\log c)"
     r"^{1+\frac{1}{2\log c}}\ \mathrm{or}\ (\frac{2p}{p-1})^{2-\frac{1}{p}}c^{\frac{p-1}{p}}\}",
     shapes="c >= 2; 1 <= p <= 2",
-    judged="as an inequality after Theorem 7: at least the infimum of its term. It holds although "
-    "the display it is read off does not; Lemma B.2 leaves more room than the lost sqrt(pi).",
+    judged="as an inequality after Theorem 7: at least the infimum of its term. It holds "
+    "although the display from which it is derived does not; Lemma B.2 overestimates "
+    "by more than the missing sqrt(pi).",
     cases=classes_and_p,
     planted=(
         version("the constant 2/3", factor=2 / 3),
@@ -248,7 +250,7 @@ def library_corollary(case: Case) -> Outcome:
     planted=(version("at p = log c/(log c - 1)", scale=0.5),),
     proofs=(
         ByTheorem(
-            "a c between those tried: the two logarithms are one expression in log c",
+            "a c between those tried; the two logarithms are the same expression in log c",
             exponents.cases_meet,
             "all c > 1",
         ),
@@ -267,7 +269,8 @@ def cases_meet(case: Case, scale: float = 1.0) -> Outcome:
     formula=r"c^{\frac{p-1}{p}}\ \mathrm{if}\ \frac{2\log c}{2\log c-1}<p\leq 2;\quad"
     r"\log c\ \mathrm{if}\ 1\leq p\leq\frac{2\log c}{2\log c-1}",
     shapes="c >= 2; 1 <= p <= 2",
-    judged="logarithmic as at most log c up to a constant: the ratio to log c never rises. A fixed "
+    judged="logarithmic is read as: at most log c up to a constant, as the ratio to log c "
+    "never rises. A fixed "
     "p > 1 is above the threshold for all large c.",
     cases=lambda rng, deep: classes_and_p(rng, deep),
     planted=(

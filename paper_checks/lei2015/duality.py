@@ -35,13 +35,13 @@ from paper_checks.outcomes import both, equal, same_optimum, truth
 from paper_checks.proofs import BySolver
 from paper_checks.symbols import real
 
-# on a line every p from here on; 1 and 2 are exact
+# on a line, p is at least this; 1 and 2 are exact
 ON_A_LINE = (1, 2, 1.2, 1.5, 3.0)
 ABOVE_ONE = Condition("p > 1", lambda case: case.p > 1)
 
 
 def printed_exponent(p: Real) -> Real:
-    """Return p/(p - 1) as it is printed: not defined at p = 1."""
+    """Return p/(p - 1) as printed, which is undefined at p = 1."""
     return divide(p, p - 1)
 
 
@@ -81,8 +81,8 @@ def on_a_line(deep: bool) -> Iterator[Case]:
 def no_gap(case: Case, dual_p: float, cap: int = 1, sign: int = -1) -> Outcome:
     """Check that both optimal values agree, each within certified bounds.
 
-    dual_p is the p whose dual is taken, and `cap` a factor of its C. With the other sign of the
-    conjugates no term of a hinge's dual is positive, so that its maximum is 0, at alpha = 0.
+    dual_p is the p whose dual is taken, and `cap` a factor of its C. With the opposite sign of the
+    conjugates no term of a hinge's dual is positive, so its maximum is 0, at alpha = 0.
     """
     if sign == 1:
         return same_optimum((0.0, 0.0), case.least)
@@ -159,7 +159,7 @@ def completely_dualised(
     ),
     proofs=(
         BySolver(
-            "an alpha that one of the two descriptions of the feasible set holds and not the other",
+            "an alpha that is in only one of the two descriptions of the feasible set",
             cases=on_a_line,
             sized_by=("p", "n", "c"),
         ),
@@ -202,7 +202,8 @@ def hinge_dual(
     planted=(version("(1, 2)", entry=1, second=2),),
     proofs=(
         BySolver(
-            "a C between those tried, on either side of 1/2, where the maximum changes its formula",
+            "a C between those tried, on either side of 1/2, where the formula of "
+            "the maximum changes",
             cases=lambda deep: [
                 Case(kind="symbols", n=1, c=2, p=2, C=real("C"), w=(real("w_1"), real("w_2")))
             ],
@@ -221,10 +222,12 @@ def hinge_dual(
     ),
 )
 def vector_of_ones(case: Case, entry: int = 0, second: int | None = None) -> Outcome:
-    """Compare the maximum of -(a^2 + b^2)/2 + a over a <= C, b <= 0, against the minimum of (P),
-    both by hand: the latter is C - C^2 up to C = 1/2 and 1/4 after it, at w = (C, -C) and
-    (1/2, -1/2), and no w has less. With no constraint b = 0; with a + second b = 0 the value is
-    a - a^2 (1 + 1/second^2)/2."""
+    """Compare the maximum of the dual with the minimum of (P), both in closed form.
+
+    The dual is -(a^2 + b^2)/2 + a over a <= C, b <= 0; the minimum of (P) is C - C^2 up to C = 1/2
+    and 1/4 after it, at w = (C, -C) and (1/2, -1/2), which no w improves. With no constraint b = 0;
+    with a + second b = 0 the value is a - a^2 (1 + 1/second^2)/2.
+    """
     C, half = case.C, Fraction(1, 2)
     machine = Case(kind=case.kind, loss=HINGE, p=2, C=C)
     curve = Fraction(1) if entry == 0 else 1 + Fraction(1, (second or entry) ** 2)

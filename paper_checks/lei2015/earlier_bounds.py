@@ -30,8 +30,8 @@ def rademacher_cases(rng: Rng, deep: bool) -> Iterator[Case]:
 def memories() -> Iterator[Case]:
     """Yield the memory with delta = 1/2.
 
-    Half a sign has the complexity 1/2, and 99/100 less the last term is exceeded. log 4 < 7/5, so
-    that at n = 70 m^2 the last term is below 3/(10 m).
+    Functions with values of half a sign have the complexity 1/2, and the excess is at least 99/100
+    less the last term. log 4 < 7/5, so that at n = 70 m^2 the last term is below 3/(10 m).
     """
     for m in (1, 2):
         excess = Fraction(99, 100) - Fraction(3, 10 * m)
@@ -46,9 +46,9 @@ def memories() -> Iterator[Case]:
     formula=r"R(h)\leq\frac{1}{n}\sum_i\ell(\rho_h(x_i,y_i))+\frac{4Lc}{n}R_S(\Pi_1(H))"
     r"+3B_\ell\sqrt{\frac{\log(2/\delta)}{2n}}",
     shapes="h(x): (c,)",
-    judged="with R_S of Definition 3, which has 1/n in it already, on a class that can remember "
-    "every sample and be wrong elsewhere; the corrected bound also by the step from the cut "
-    "margins.",
+    judged="with R_S of Definition 3, which has 1/n in it already, on a class that can fit "
+    "every sample and be wrong elsewhere; the corrected bound is also checked by the "
+    "step from the cut margins.",
     cases=lambda rng, deep: memories(),
     corrected=version(
         "4 L c R_S, as (3) gives it",
@@ -68,7 +68,7 @@ def memories() -> Iterator[Case]:
         r"4Lc\,R_S(\Pi_1(H))",
         r"$R_S$ of Definition 3 has the factor 1/n in it. Take 7000 equally likely inputs of class "
         r"1, c = 2, all functions $(s,-s)/2$ with signs s, the margin loss with $\rho=1$, n = 70, "
-        r"$\delta=1/2$. The function that is right on the sample alone has the risk 0.99 and no "
+        r"$\delta=1/2$. The function that is right only on the sample has the risk 0.99 and no "
         r"loss on the sample, but the printed bound is at most "
         r"$\frac{8}{70}\cdot\frac{1}{2}+3\sqrt{\log 4/140}<0.06+0.3$.",
         "Nothing: the text after it compares how the bounds grow with c. As printed the earlier "
@@ -116,8 +116,9 @@ def logistic_problems(rng: Rng, deep: bool) -> Iterator[Case]:
     r"+\frac{2\sup_x k(x,x)}{\lambda n},\ \ell=\frac{1}{p}\log(1+\sum_{\tilde y\neq y}"
     r"e^{p(\rho-\langle w_y-w_{\tilde y},\phi(x)\rangle)})",
     shapes="w: (c, d); phi(x): (d,)",
-    judged="the solution read as that of the mean loss plus (lam/2)|w|^2. As printed the right "
-    "side speaks of one (x, y), any one; the proof by leaving one out gives its expectation.",
+    judged="the solution is read as that of the mean loss plus (lam/2)|w|^2. As printed the "
+    "right side is about a single (x, y), whichever it is; the leave-one-out proof "
+    "gives its expectation.",
     cases=logistic_problems,
     corrected=version(
         "the expected loss on the right too",
@@ -149,7 +150,7 @@ def logistic_problems(rng: Rng, deep: bool) -> Iterator[Case]:
         "section 2.4, (6)",
         r"\inf_w[\ell(w;x,y)+\frac{\lambda n}{2(n+1)}\|w\|_{2,2}^2]",
         r"\inf_w[E\,\ell(w;x,y)+\frac{\lambda n}{2(n+1)}\|w\|_{2,2}^2]",
-        r"The right side has no expectation, so it speaks of a single (x, y). Let x = 1, y one of "
+        r"The right side has no expectation, so it is about a single (x, y). Let x = 1, y one of "
         r"two classes by a fair coin, p = 1, $\rho=0$, $\lambda=1/50$, n = 1000. Every w has the "
         r"expected loss $\frac{1}{2}[\log(1+e^{-d})+\log(1+e^d)]\geq\log 2$. For one (x, y) take "
         r"w = (2, -2), d = 4: the right side is below $e^{-4}+\frac{8}{100}+\frac{1}{10}<0.2$.",
@@ -161,8 +162,8 @@ def class_size_independent_bound(
 ) -> Outcome:
     """Compare both sides of (6).
 
-    The left side runs over all samples of size n; the right side takes the atom that is easiest
-    for the printed reading.
+    The left side runs over all samples of size n; the right side uses the atom that makes the
+    printed statement easiest to satisfy.
     """
     if case.kind == "a coin, bounds":
         return at_most(*coin_bounds(case))
@@ -173,7 +174,7 @@ def class_size_independent_bound(
         ways = math.factorial(n) / math.prod(math.factorial(k) for k in counts)
         chance = ways * float(np.prod(case.chances ** np.array(counts)))
         found = solution(case, np.array(counts) / n, case.lam)
-        # no gradient of a loss is longer than sqrt(2) |x|
+        # the gradient of a loss has a norm of at most sqrt(2) |x|
         off = math.sqrt(2 * longest) * found.distance
         left += chance * (float(case.chances @ losses(found.w, case)) - off)
     weights = [case.chances] if expected else list(np.eye(atoms))
@@ -222,7 +223,7 @@ def losses(w: np.ndarray, case: Case) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Solution:
-    """A point w, the value there, and a bound of the distance of w from the minimiser."""
+    """A point w, the value at w, and a bound on the distance of w from the minimiser."""
 
     w: np.ndarray
     value: float

@@ -24,10 +24,7 @@ SIGMAS = 5
 
 
 def below_in_mean(left: float, right: float, error: float, **seen: Any) -> Outcome:
-    """Compare left <= right, where the difference has this standard error.
-
-    Known formulas have no error.
-    """
+    """Compare left <= right, where the difference has this standard error, 0 for known formulas."""
     if error == 0:
         return at_most(left, right, **seen)
     gap, half = float(right - left), float(SIGMAS * error)
@@ -36,7 +33,7 @@ def below_in_mean(left: float, right: float, error: float, **seen: Any) -> Outco
 
 # Two functions h and h' on n points. With d = h - h' both suprema are even in d:
 #     E sup <sigma, h> = E|<sigma, d>|/2,   E sup <g, h> = |d|/sqrt(2 pi),
-# so that comparing squares needs no root and no pi.
+# so comparing squares needs neither a root nor pi.
 
 
 def mean_absolute(d: Sequence[Real]) -> Real:
@@ -67,8 +64,8 @@ def rademacher(functions: np.ndarray) -> Fraction:
 def gaussian_supremum(functions: np.ndarray, rng: np.random.Generator) -> tuple[float, float]:
     """Return E sup over the rows of <g, row>, and its standard error.
 
-    Three points lie in a plane, where the mean of the support function is the perimeter over
-    2 sqrt(2 pi), and moving them changes nothing; so up to three rows there is no error.
+    Three points lie in a plane, where the mean of the support function is the perimeter over 2
+    sqrt(2 pi), and translations do not change it; so for up to three rows there is no error.
     """
     if len(functions) <= 3:
         sides = [float(np.linalg.norm(a - b)) for a, b in combinations(functions.astype(float), 2)]

@@ -1,4 +1,4 @@
-"""Check LP15 Table 2 and the text about it, by our accuracies and by the printed numbers."""
+"""Check LP15 Table 2 and the text about it, with our accuracies and with the printed numbers."""
 
 import math
 from collections.abc import Iterator
@@ -66,8 +66,8 @@ def interval_as_printed(data: str) -> Case:
     "The lp-norm machine is consistently more accurate than that of Crammer and Singer on Sector, "
     "News 20 and Rcv1.",
     shapes="accuracies in per cent",
-    judged="on the data sets at hand, by the 95% interval (Welch) of the difference of our mean "
-    "accuracies. Our News 20 is made anew from the raw messages.",
+    judged="on the available data sets, by the 95% interval (Welch) of the difference of our mean "
+    "accuracies. Our News 20 is rebuilt from the raw messages.",
     cases=measured,
     from_table=True,
     experiment=DATA,
@@ -83,7 +83,7 @@ def more_accurate(case: Case, shift: float = 0.0) -> Outcome:
     "section 4",
     "The gains are 0.31 on Sector, 1.07 on News 20 and 0.53 on Rcv1.",
     shapes="differences of accuracies in per cent",
-    judged="on the data sets at hand: our gain less theirs, with both intervals (95%, Welch); an "
+    judged="on the available data sets: our gain less theirs, with both intervals (95%, Welch); an "
     "interval of the difference without 0 refutes.",
     cases=measured,
     from_table=True,

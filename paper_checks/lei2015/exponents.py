@@ -1,6 +1,6 @@
 """Verify identities of exponents by sympy, for every p and every number of classes.
 
-A vector of positive numbers r_j enters by its powers alone: w_j = S^a r_j^b with S = sum r_j^s
+A vector of positive numbers r_j enters only through its powers: w_j = S^a r_j^b with S = sum r_j^s
 gives sum w_j^p = S^(a p) sum r_j^(b p), which is a power of S if b p = s.
 """
 
@@ -21,7 +21,7 @@ def power_of_sum(p: Any, a: Any, b: Any, s: Any) -> Any:
 
 
 def representer_attains(deep: bool, factor: int = 1, plain: bool = False) -> bool:
-    """Return whether the part of the Lagrangian in w is least at the w of Theorem 12.
+    """Return whether the Lagrangian's part in w is minimal at the w of Theorem 12.
 
     There (1/2)|w|_p^2 - <w, u> is -(1/2)|u|_{p*}^2, for w_j = factor S^(2/p*-1) |u_j|^(p*-1).
     """

@@ -64,7 +64,7 @@ def alternation(case: Case) -> Outcome:
 
 
 def solved(problem: fwlab.Problem) -> fwlab.Result:
-    """Return the end of fwlab's Algorithm 1; one of its passes solves (11) in part."""
+    """Return the result of fwlab's Algorithm 1, whose passes solve (11) approximately."""
     return fwlab.solve(problem, "alternate", tol=1e-8, relative=True, max_iter=3000)
 
 

@@ -34,7 +34,9 @@ def symbolic_vectors(deep: bool) -> Iterator[Case]:
     formula=r"|\max_ja_j-\max_jb_j|\leq\max_j|a_j-b_j|\leq\sum_j|a_j-b_j|",
     shapes="a, b: (c,)",
     cases=vectors,
-    proofs=(BySolver("an order of entries not tried", cases=symbolic_vectors, sized_by=("c",)),),
+    proofs=(
+        BySolver("an order of entries that was not tried", cases=symbolic_vectors, sized_by=("c",)),
+    ),
     planted=(
         version("at most half the largest difference", factor=Fraction(1, 2)),
         version("the sum is at most the largest difference", reverse=True),
@@ -76,7 +78,7 @@ def symbolic_rows(deep: bool) -> Iterator[Case]:
     cases=exponents_in_order,
     proofs=(
         BySolver(
-            "signs not tried, for p = 1 and q = 2 with one feature",
+            "signs that were not tried, for p = 1 and q = 2 with one feature",
             cases=symbolic_rows,
             sized_by=("c",),
         ),

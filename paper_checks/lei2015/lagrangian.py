@@ -45,9 +45,9 @@ class NormInLine:
         return half_square(u, self.dual_p)
 
     def minimiser(self, u: Vector) -> tuple[Real, ...]:
-        """Return a w at which the Lagrangian is least.
+        """Return a w that minimises the Lagrangian.
 
-        For p = 1 only the first largest u_j counts.
+        For p = 1 only the first of the largest u_j counts.
         """
         if self.p == 2:
             return tuple(u)
@@ -149,9 +149,8 @@ def is_lagrangian_dual(
     """Check that the stated value -R*(u) + gain is the infimum of the Lagrangian over w and t.
 
     If it is finite, no w and t give less, and some w and t attain it. If it is not finite but the
-    multipliers are allowed, the Lagrangian falls without bound in some t_i. `gain` is minus C times
-    the sum of the conjugates, or the term that a dual states in its place. The losses have one
-    kink.
+    multipliers are allowed, the Lagrangian is unbounded below in some t_i. `gain` is minus C times
+    the sum of the conjugates, or the term that a dual has in its place. The losses have one kink.
     """
     u, slopes = sums(case), own(case)
     most = case.C * case.loss.lipschitz

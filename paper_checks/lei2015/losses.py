@@ -103,7 +103,7 @@ def two_arguments(deep: bool) -> Iterator[Case]:
     ),
     proofs=(
         BySolver(
-            "a pair of arguments between the points of the grid at which a loss rises or is steep",
+            "a pair of arguments between grid points at which a loss rises or is too steep",
             cases=two_arguments,
             assuming=lambda case: case.s < case.t,
             sized_by=(),
@@ -134,7 +134,7 @@ def definition_of_regular(case: Case, strict: bool = False, share: Fraction = ON
     ),
     proofs=(
         BySolver(
-            "a pair of arguments on two sides of the kink, or far out, that no grid holds",
+            "a pair of arguments on both sides of the kink, or far away, that is not on the grid",
             cases=lambda deep: [Case(kind="symbols", s=real("s"), t=real("t"))],
             assuming=lambda case: case.s < case.t,
             sized_by=(),
@@ -186,7 +186,7 @@ def losses_with_scores(rng: Rng, deep: bool) -> Iterator[Case]:
                 beyond = Fraction(int(rng.integers(0, 4)), 4)
                 scores = fractions(rng, c, 2, 4)
                 yield Case(kind=kind, loss=loss, y=y, scores=scores, beyond=beyond)
-            # a margin above the zero, cut there
+            # a margin above the zero, cut at it
             yield Case(
                 kind=kind,
                 loss=loss,
@@ -206,8 +206,9 @@ def symbolic_scores(deep: bool) -> Iterator[Case]:
 @claim(
     "LP15-rho-theta",
     "B.1",
-    "The margin in which the true class competes with its own score less theta is min(margin, "
-    "theta); with theta the zero of a regular loss its loss is that of the margin itself.",
+    "If the true class also competes with its own score minus theta, the margin "
+    "becomes min(margin, theta); if theta is the zero of a regular loss, the loss "
+    "does not change.",
     formula=r"\rho_{\theta,h}=\min(\rho_h,\theta),\quad "
     r"\ell(\min(\rho_h,c_\ell))=\ell(\rho_h)",
     shapes="h(x, .): (c,); numbers",
@@ -265,8 +266,7 @@ def cut_margin(
 def conjugate_of_hinge(case: Case, sign: int = 1, least: int = -1, most: int = 0) -> Outcome:
     """Check that inside no t gives more, and that the kink t = 1 attains the value.
 
-    Outside, s t less the loss grows without bound towards one end of the line, where the loss is
-    linear.
+    Outside, s t less the loss grows without bound in one direction, where the loss is linear.
     """
     s, t = case.s, case.t
     inside = all_of(s >= least, s <= most)

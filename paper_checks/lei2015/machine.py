@@ -79,7 +79,7 @@ Regulariser = HalfSquaredNorm | ClassWeights
 
 @dataclass(frozen=True)
 class Machine:
-    """Inputs x (n, d), labels y (n,), c classes, the price C of the losses, and the loss."""
+    """Inputs x (n, d), labels y (n,), c classes, the weight C of the losses, and the loss."""
 
     x: np.ndarray
     y: np.ndarray
@@ -100,13 +100,13 @@ class Machine:
 
     def dual(self, alpha: np.ndarray, regulariser: Regulariser) -> float:
         """Return the objective of Problem 11 or 14 at a feasible alpha."""
-        most = float(self.loss.lipschitz)  # exceeded by rounding alone
+        most = float(self.loss.lipschitz)  # exceeded only by rounding
         slopes = np.clip(-(alpha * self.chosen).sum(axis=1) / self.C, -most, 0)
         conjugates = sum(float(self.loss.conjugate(s)) for s in slopes)
         return -regulariser.conjugate(alpha.T @ self.x) - self.C * conjugates
 
     def feasible(self, alpha: np.ndarray) -> np.ndarray:
-        """Return alpha with other classes at most 0, rows that sum to 0, and slopes of the loss."""
+        """Return alpha made feasible: other classes <= 0, zero row sums, slopes of the loss."""
         others = np.minimum(alpha, 0) * (1 - self.chosen)
         total = -others.sum(axis=1, keepdims=True)
         most = float(self.loss.lipschitz) * self.C
@@ -116,7 +116,7 @@ class Machine:
     def optimum(self, regulariser: Regulariser) -> Interval:
         """Return an interval that holds the minimum of (P).
 
-        Weak duality makes the dual value at the multipliers of the solver its lower end.
+        Its lower end is the dual value at the solver's multipliers, by weak duality.
         """
         w: cp.Expression = cp.Variable((self.c, self.x.shape[1]))
         if isinstance(regulariser, ClassWeights):
@@ -134,7 +134,7 @@ class Machine:
 
         The dual value at alpha is the lower end.
 
-        Weak duality makes the primal value at the multipliers of the sums u its upper end.
+        The upper end is the primal value at the multipliers of the sums u, by weak duality.
         """
         alpha, u = cp.Variable((len(self.y), self.c)), cp.Variable((self.c, self.x.shape[1]))
         own = cp.sum(cp.multiply(self.chosen, alpha), axis=1)
@@ -153,7 +153,7 @@ class Machine:
     def between(self, w: np.ndarray, alpha: np.ndarray, regulariser: Regulariser) -> Interval:
         """Return the interval from the dual value at a feasible alpha to (P) at w.
 
-        It is wider by the rounding of the sums.
+        It is widened by the rounding error of the sums.
         """
         low, high = self.dual(alpha, regulariser), self.primal(w, regulariser)
         found = certified(low, high, abs(high), w, "")
@@ -161,7 +161,7 @@ class Machine:
 
 
 def as_problem(machine: Machine, p: float) -> fwlab.Problem:
-    """Return the problem of fwlab for which C n times the objective is (P), and C A is alpha."""
+    """Return the fwlab problem for which C n times the objective is (P), and C A is alpha."""
     lam = 1 / (machine.C * len(machine.y))
     regularizer = fwlab.LpNorm(p)
     return fwlab.Problem(
@@ -185,7 +185,7 @@ def conjugate_expression(loss: ScalarLoss, s: cp.Expression) -> cp.Expression:
 
 
 def machines(rng: Rng, number: int, c: int = 3) -> Iterator[Machine]:
-    """Yield small problems; in every third one the last class has no row."""
+    """Yield small problems; in every third problem the last class has no samples."""
     for i in range(number):
         n = int(rng.integers(4, 8))
         y = labels(rng, n, c - 1 if i % 3 == 2 else c)

@@ -46,7 +46,7 @@ def from_half(rng: Rng, deep: bool) -> Iterator[Case]:
 def with_bounds(rng: Rng, deep: bool) -> Iterator[Case]:
     """Yield these exponents, and small p with bounds in fractions.
 
-    The density is below 2/5, so |g| >= 1/2 in at least 3/5 of all draws, where |g|^p >= (1/2)^p >=
+    The density is below 2/5, so |g| >= 1/2 with probability at least 3/5, where |g|^p >= (1/2)^p >=
     1/2; and (2p)^(p/2 + 1) <= 2p for 2p <= 1.
     """
     yield from from_half(rng, deep)
@@ -66,7 +66,7 @@ AS_USED = Condition(
     "every p > 0.",
     formula=r"[E|g|^p]^{\frac{1}{p}}\leq(2p)^{\frac{1}{2}+\frac{1}{p}}",
     shapes="p > 0",
-    judged="Corollary 8 uses it at p >= 2 log 2 alone.",
+    judged="Corollary 8 uses it only at p >= 2 log 2.",
     cases=with_bounds,
     sides=("moment", "its bound"),
     condition=Condition("p >= 1/2", lambda case: case.p >= Fraction(1, 2)),
@@ -174,7 +174,7 @@ def quadrature(p: float) -> float:
 
 
 def ends(peak: float) -> list[tuple[float, float]]:
-    """Return intervals around the peak; for small p the integrand is steep at 0."""
+    """Return the ends of intervals around the peak; for small p the integrand is steep at 0."""
     points = [0.0, peak * 1e-6, peak * 1e-3, peak * 0.1, peak, peak + 4, peak + 12]
     return list(pairwise(points))
 

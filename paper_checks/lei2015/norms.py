@@ -17,7 +17,7 @@ from paper_checks.outcomes import at_most, both, equal
 from paper_checks.proofs import BySolver, ByTheorem
 from paper_checks.symbols import real
 
-# a step without rounding: of what it changes only the first order is left
+# an imaginary step, so small that only the first order of its effect remains
 TINY = 1e-290
 P_FROM_ONE = (1.0, 1.05, 1.2, 1.5, 2.0, 3.0, 10.0)
 
@@ -95,8 +95,8 @@ def matrices(rng: Rng, deep: bool) -> Iterator[Case]:
     planted=(version("the (2, p) norm", same=True), version("1.01 times it", factor=1.01)),
     proofs=(
         ByTheorem(
-            "a p between those tried: the aligned w is stationary for a linear function on the "
-            "convex ball, so the largest, and attains the stated norm",
+            "a p between those tried; the aligned w is stationary for a linear "
+            "function on the convex ball, hence optimal, and attains the stated norm",
             exponents.dual_norm_attained,
             "all sizes and p > 1",
         ),
@@ -110,7 +110,7 @@ def matrices(rng: Rng, deep: bool) -> Iterator[Case]:
     ),
 )
 def dual_norm(case: Case, same: bool = False, factor: float = 1.0) -> Outcome:
-    """Check that no point of the unit ball gives more, and that the aligned one attains the norm.
+    """Check that no point of the unit ball gives more, and that the aligned point attains the norm.
 
     The aligned point has the rows v_j |v_j|^(p*-2); for p = 1 only the largest row.
     """
@@ -160,7 +160,7 @@ def with_integers(rng: Rng, deep: bool) -> Iterator[Case]:
     planted=(version("the power 2/p", shift=0.0), version("|v_j|^(p-1) v_j", inner=1.0)),
     proofs=(
         ByTheorem(
-            "an exponent that is wrong between the p tried, by differentiating",
+            "an exponent that is wrong between the p tried, found by differentiation",
             exponents.gradient_by_sympy,
             "c <= 4, all p > 0, where no v_j is 0",
             everywhere=False,
@@ -178,7 +178,7 @@ def with_integers(rng: Rng, deep: bool) -> Iterator[Case]:
     ),
 )
 def gradient_of_norm(case: Case, shift: float = 1.0, inner: float = 2.0) -> Outcome:
-    """Compare with slopes to both sides along every entry."""
+    """Compare with the slopes on both sides along every entry."""
     if case.kind == "exact":
         return gradient_at_one(case.v)
     p, v = case.p, case.v
@@ -247,8 +247,9 @@ def curves(rng: Rng, deep: bool) -> Iterator[Case]:
     "The gradient of any convex function is inverse to the gradient of its conjugate.",
     formula=r"(\nabla f)^{-1}=\nabla f^*",
     shapes="x: a number",
-    judged="for differentiable f; Theorem 12 uses it for half a squared norm. Where f is flat f* "
-    "has a kink or ends, and its slope on the side where it is finite is taken.",
+    judged="for differentiable f; Theorem 12 uses it for half a squared norm. Where f is "
+    "flat, f* has a kink or ends, and its slope on the side where it is finite is "
+    "used.",
     cases=curves,
     sides=("gradient of f* at f'(x)", "x"),
     condition=Condition("f is strictly convex", lambda case: case.left > 0),
@@ -272,7 +273,7 @@ def curves(rng: Rng, deep: bool) -> Iterator[Case]:
         r"(\nabla f)^{-1}=\nabla f^*\mathrm{\ for\ any\ convex\ }f",
         r"(\partial f)^{-1}=\partial f^*",
         r"f(x) = $\max(x,0)^2$ is convex and differentiable, but its gradient is 0 at x = -1 and "
-        r"at x = 0, so that it has no inverse; subdifferentials have one, a set. In Theorem 12 f "
+        r"at x = 0, so it has no inverse; subdifferentials have a set-valued one. In Theorem 12 f "
         r"is half a squared (2, p) norm, where gradients do for p > 1.",
         "Theorem 12 at p = 1.",
     ),

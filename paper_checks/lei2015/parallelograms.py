@@ -54,7 +54,7 @@ def drawn(rng: Rng, c: int, d: int) -> Matrix:
 
 
 def by_hand(c: int, d: int) -> list[tuple[Matrix, Matrix]]:
-    """Return pairs of points that tell a norm from a quadratic form, c >= 3."""
+    """Return pairs of points that distinguish a norm from a quadratic form, c >= 3."""
     u, rest = (ONE, *[ZERO] * (d - 1)), ((ZERO,) * d,) * (c - 3)
     other = u if d == 1 else (ZERO, ONE, *[ZERO] * (d - 2))
     minus, twice = tuple(-x for x in u), tuple(-2 * x for x in u)
@@ -75,7 +75,7 @@ def problems(rng: Rng, deep: bool, exponents: tuple[Fraction, ...] = EXPONENTS) 
 @claim(
     "LP15-not-quadratic",
     "3.2, first sentence",
-    "The dual problems (D) and (7) are no quadratic programs for p other than 2.",
+    "The dual problems (D) and (7) are not quadratic programs for p other than 2.",
     formula=r"\Bigl[\sum_j\|v_j\|_2^{p^*}\Bigr]^{2/p^*}\ \mathrm{is\ no\ quadratic\ form},\quad "
     r"v_j=\sum_i\alpha_{ij}\phi(x_i)",
     shapes="v: (c, d), as rows of classes, which sum to 0; c >= 2 classes, d features; p > 1",

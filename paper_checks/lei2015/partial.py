@@ -38,17 +38,14 @@ def weighted_value(w: np.ndarray, beta: np.ndarray) -> float:
 
 
 def closed_form(w: np.ndarray, p: float, power: float = 2.0) -> np.ndarray:
-    """Return (14); where w_j = 0 its limit: 0 for p < 2, 1 for p = 2, infinite for p > 2."""
+    """Return (14), or for w_j = 0 its limit: 0 for p < 2, 1 for p = 2, infinite for p > 2."""
     rows = np.linalg.norm(w, axis=1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return rows ** (power - p) * (rows**p).sum() ** ((p - 2) / p)
 
 
 def weights_and_rows(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield w (c, d) that is not 0, for p up to 10, and feasible beta to compare.
-
-    Some w have zero rows.
-    """
+    """Yield nonzero w (c, d), p up to 10, and feasible beta to compare; some rows of w are zero."""
     for p in P_FROM_ONE:
         for c in (2, 3, 5):
             for kind in ("normal", "a zero row", "equal rows"):
@@ -78,7 +75,7 @@ def with_above_two(rng: Rng, deep: bool) -> Iterator[Case]:
 def no_less_above_two(case: Case) -> Outcome:
     """Check that at p = 4 and d = 1 no beta with sum beta^-2 >= 1 gives less than (1/2)|w|_{2,4}^2.
 
-    This is also the value at (14). Both sides are squared, so that everything is rational.
+    This is also the value at (14). Both sides are squared, so that all numbers are rational.
     """
     feasible = sum(1 / b**2 for b in case.beta) >= 1
     value = sum(x**2 / (2 * b) for x, b in zip(case.w, case.beta, strict=True))
@@ -125,8 +122,9 @@ def no_less(case: Case, scale: float = 1.0) -> Outcome:
     ),
     proofs=(
         ByTheorem(
-            "an exponent of (8) that is wrong between the p tried: the weights (14) are feasible, "
-            "stationary for a convex problem and give half the squared norm for no other p-bar",
+            "an exponent of (8) that is wrong between the p tried; only for the "
+            "right p-bar are the weights (14) feasible and stationary for a convex "
+            "problem with half the squared norm as its value",
             exponents.class_weights_optimal,
             "all sizes and 1 <= p < 2",
         ),
@@ -160,7 +158,7 @@ def with_class_weights(case: Case, scale: float = 1.0) -> Outcome:
 
 
 def attaining(w: np.ndarray, p: float) -> np.ndarray:
-    """Return (14) with a finite number where it is infinite."""
+    """Return (14), with infinite entries replaced by a finite number."""
     return np.minimum(closed_form(w, p), 1e6)
 
 
@@ -198,8 +196,9 @@ def largest_weighted(case: Case) -> Outcome:
     ),
     proofs=(
         ByTheorem(
-            "an exponent of (14) that is wrong between the p tried: by it the weights are feasible "
-            "and stationary for a convex problem, so optimal",
+            "an exponent of (14) that is wrong between the p tried; with the right "
+            "one the weights are feasible and stationary for a convex problem, hence "
+            "optimal",
             exponents.class_weights_optimal,
             "all sizes and 1 <= p < 2",
         ),
@@ -258,8 +257,8 @@ def optimal_weights(case: Case, power: float = 2.0, scale: float = 1.0) -> Outco
     ),
     proofs=(
         ByTheorem(
-            "an exponent that is wrong between the r tried: the formula is feasible and stationary "
-            "for a convex problem, and its value is the stated one",
+            "an exponent that is wrong between the r tried; the formula is proved "
+            "feasible and stationary for a convex problem, with the stated value",
             exponents.ratio_sum_attained,
             "all sizes and r > 0",
         ),

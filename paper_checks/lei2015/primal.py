@@ -37,7 +37,7 @@ def two_points(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def symbolic_points(deep: bool) -> Iterator[Case]:
-    """Yield points with convex losses first, so that these refute planted versions."""
+    """Yield points with convex losses first, so that they refute the planted versions."""
     for loss in (HINGE, STEEP_HINGE, margin_loss(ONE)):
         for c in (2, 3) if deep else (2,):
             w, v = reals("w", c), reals("v", c)
@@ -62,7 +62,7 @@ def symbolic_points(deep: bool) -> Iterator[Case]:
     ),
     proofs=(
         BySolver(
-            "two machines between which another class becomes the strongest rival",
+            "two machines between which the strongest other class changes",
             cases=symbolic_points,
             sized_by=("p", "c"),
         ),

@@ -35,15 +35,16 @@ def any_alpha(rng: Rng, deep: bool) -> Iterator[Case]:
     formula=r"w_j=[\sum_{\tilde\jmath}\|u_{\tilde\jmath}\|_2^{p^*}]^{\frac{2}{p^*}-1}"
     r"\|u_j\|_2^{p^*-2}u_j,\quad u_j=\sum_i\alpha_{ij}\phi(x_i)",
     shapes="w, u: (c, d); alpha: (n, c)",
-    judged="with 0 where u_j = 0, though |u_j|^(p*-2) u_j is 0/0 there for p > 2. At p = 1, where "
-    "p* is no number, many w minimise the Lagrangian.",
+    judged="with 0 where u_j = 0, though |u_j|^(p*-2) u_j is 0/0 there for p > 2. At p = 1, "
+    "where p* is infinite, many w minimise the Lagrangian.",
     cases=any_alpha,
     condition=ABOVE_ONE,
     planted=(version("twice it", factor=2), version("w = u", plain=True)),
     proofs=(
         ByTheorem(
-            "an exponent that is wrong for a p that was not tried: with it the minimum of the "
-            "Lagrangian, known by LP15-dual-norm, would not be attained",
+            "an exponent that is wrong for a p that was not tried; with it the "
+            "minimum of the Lagrangian, known from LP15-dual-norm, would not be "
+            "attained",
             exponents.representer_attains,
             "all sizes and p > 1",
         ),
@@ -72,9 +73,9 @@ def any_alpha(rng: Rng, deep: bool) -> Iterator[Case]:
     ),
 )
 def representer(case: Case, factor: int = 1, plain: bool = False) -> Outcome:
-    """Check that the Lagrangian's part in w is least at that w.
+    """Check that this w minimises the part of the Lagrangian in w.
 
-    The least value is -(1/2)|u|^2 in the dual norm.
+    The minimum is -(1/2)|u|^2 in the dual norm.
     """
     u = case.u.astype(float)
     s = printed_exponent(case.p)

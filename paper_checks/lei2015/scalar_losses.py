@@ -124,6 +124,6 @@ def some_losses(rng: Rng, deep: bool) -> Iterator[tuple[str, ScalarLoss]]:
 
 
 def grid(loss: ScalarLoss) -> list[Fraction]:
-    """Return numbers t on both sides of all kinks, the kinks among them."""
+    """Return numbers t on both sides of all kinks, including the kinks."""
     kinks = [t for t, _ in loss.points] if isinstance(loss, PiecewiseLinear) else [loss.end]
     return sorted({Fraction(i, 4) for i in range(-12, 17)} | set(kinks) | {Fraction(1, 1000)})

@@ -73,11 +73,11 @@ def partial_dual(case: Case, power: int, map_power: int, cap: int) -> Outcome:
 def largest_excess(
     machine: Machine, weights: ClassWeights, sums: np.ndarray, short: float
 ) -> float:
-    """Return by how much (8) may exceed its minimum at w_j = beta_j u_j, if the dual value at the
-    sums u is short of its maximum by at most this.
+    """Return the largest excess of (8) over its minimum at w_j = beta_j u_j.
 
-    In the norm |u|^2 = sum_j beta_j |u_j|^2 the dual is strongly concave: |u - u*|^2 <= 2 short.
-    The regulariser differs by at most |u| |u - u*|, and a margin by sqrt(2 max beta) |x| |u - u*|.
+    The dual value at the sums u is within `short` of its maximum. In the norm |u|^2 = sum_j beta_j
+    |u_j|^2 the dual is strongly concave: |u - u*|^2 <= 2 short. The regulariser differs by at most
+    |u| |u - u*|, and a margin by sqrt(2 max beta) |x| |u - u*|.
     """
     lengths = np.linalg.norm(machine.x, axis=1).sum()
     slope = machine.C * float(machine.loss.lipschitz) * np.sqrt(2 * weights.beta.max()) * lengths

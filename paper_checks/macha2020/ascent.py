@@ -1,4 +1,4 @@
-"""Run Algorithm 3.1 in floating point, by the steps that the ledger finds true.
+"""Run Algorithm 3.1 in floating point, with the steps that the ledger finds correct.
 
 It covers TopPushK with both surrogates and Pat&Mat with the truncated quadratic one, with certified
 gaps. A repeat loop
@@ -13,9 +13,9 @@ import numpy as np
 from paper_checks.arithmetic import Undefined
 from paper_checks.ledger import Case
 
-# the smallest gain that counts, relative to the value
+# smaller gains, relative to the value, count as 0
 LEAST_GAIN = 1e-14
-# gaps are relative to the value, or to this where the value is smaller
+# gaps are relative to the value, or to this number if the value is smaller
 LEAST_VALUE = 1e-3
 
 
@@ -63,7 +63,7 @@ class PairAscent:
 
     def dual(self) -> float:
         if not self.K and self.delta == 0:
-            return 0.0  # beta is 0, so all of the point is
+            return 0.0  # beta is 0, so alpha is 0 too
         gain, curvature = self.parts()
         value = gain @ self.z - curvature @ self.z**2 / 2 - self.z @ self.s / 2
         return float(value - (0 if self.K else self.delta * self.budget))
@@ -115,8 +115,8 @@ class PairAscent:
     def loop(self, k: int, increments: bool = False) -> float:
         """Run one repeat loop and return the gain of its pair step.
 
-        delta follows (32), or the increments of Theorem C.1, which leave no delta if they make its
-        square negative.
+        delta follows (32), or the increments of Theorem C.1; these give no delta if its square
+        becomes negative.
         """
         if not self.K and self.delta == 0:
             return 0.0
@@ -138,7 +138,7 @@ class PairAscent:
         return float(gains[other])
 
     def run(self, rng: np.random.Generator, loops: int, increments: bool = False) -> None:
-        """Run loops until a sweep over all k gains nothing, or at most this number."""
+        """Run loops until a sweep over all k gains nothing, but at most this number."""
         n = len(self.z)
         for _ in range(max(1, loops // n)):
             gained = sum(self.loop(int(k), increments) for k in rng.permutation(n))

@@ -38,7 +38,7 @@ BEST_DELTA = ("fwlab.ranking.pairwise.best_delta",)
 
 
 def squared_delta(squares: Real, theta2: Real, budget: Real) -> Real:
-    """Return the square of (32), of the sum of the squares of the entries of beta."""
+    """Return the square of (32), as a function of the sum of the squares of beta."""
     return divide(squares, 4 * theta2**2 * budget)
 
 
@@ -51,7 +51,7 @@ def best_squared(case: Case) -> Fraction:
 def best_deltas(rng: Rng, deep: bool) -> Iterator[Case]:
     """Yield points with at least two negatives and beta not 0, whose rational delta solves (32).
 
-    The budget n tau is chosen for it.
+    The budget n tau is chosen to make it so.
     """
     for case in points(rng, deep):
         if len(case.beta) < 2 or not any(case.beta):
@@ -108,7 +108,7 @@ def stationary(case: Case) -> Outcome:
     formula=r"\delta^*=\sqrt{\frac{1}{4\vartheta_2^2n\tau}\sum_{j=1}^{n}\beta_j^2}",
     shapes="beta: (n-,); budget: n tau",
     judged="The sum is printed up to n, where beta has n- entries. (34) and Theorem D.2 have the "
-    "same n, so that no superscript was lost by the machine; (12) and its proof sum over the "
+    "same n, so the machine reading did not lose a superscript; (12) and its proof sum over the "
     "negatives.",
     cases=best_deltas,
     derived=version(
@@ -123,7 +123,7 @@ def stationary(case: Case) -> Outcome:
     ),
     proofs=(
         BySolver(
-            "A delta that beats its near neighbours alone: here it is compared with every other.",
+            "A delta that is better only than nearby values; here it is compared with all others.",
             symbolic_betas,
             positive,
             sized_by=("negatives",),
@@ -144,8 +144,8 @@ def stationary(case: Case) -> Outcome:
 def optimal_delta(case: Case, extra: int | None = None, factor: int = 4, power: int = 2) -> Outcome:
     """Compare (32) with the best delta.
 
-    In a problem (12) is concave in delta, so that a delta that no near neighbour beats is the best
-    up to their distance. delta itself is known to be rational.
+    In a problem, (12) is concave in delta, so a delta that is at least as good as its neighbours is
+    the best up to their distance. delta itself is rational by construction.
     """
     m, p = len(case.beta), case.n - case.negatives if hasattr(case, "n") else len(case.alpha)
     entries = [pick(case.beta, j) for j in range(m + (p if extra is None else extra))]

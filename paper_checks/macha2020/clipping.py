@@ -1,4 +1,4 @@
-"""Check M20 C.1: the clipped maximiser (27), by which every step of the algorithm is found."""
+"""Check M20 C.1: the clipped maximiser (27), from which every step of the algorithm follows."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -42,7 +42,9 @@ def inside(case: Case) -> Truth:
     assumed="a > 0, and the interval is not empty. In the third case of Theorem 3.1 a is 0 for two "
     "equal samples.",
     cases=parabolas,
-    proofs=(BySolver("numbers not tried", cases=any_parabola, assuming=inside, sized_by=()),),
+    proofs=(
+        BySolver("numbers that were not tried", cases=any_parabola, assuming=inside, sized_by=()),
+    ),
     planted=(
         version("the vertex b/a", sign=1),
         version("the vertex -b/(2a)", half=2),

@@ -19,7 +19,7 @@ from paper_checks.outcomes import both, counted
 # factor to exceed it
 PER_UNIT = 60
 PER_CANDIDATE = 50
-COUNTED = "A cost claim, by counting."
+COUNTED = "A claim about costs, checked by counting operations."
 
 
 class Counted:
@@ -84,7 +84,7 @@ class Counted:
     def __rmul__(self, other: Any) -> "Counted":
         return self * other
 
-    __hash__ = None  # type: ignore[assignment]  # Python's way to say unhashable
+    __hash__ = None  # type: ignore[assignment]  # makes the class unhashable
 
 
 def plain(value: Any) -> float:
@@ -100,8 +100,8 @@ class CountedLoop:
     """One repeat loop of Algorithm 3.1 for TopPushK, K = 2, quadratic surrogate, on random data.
 
     The sum of alpha, the diagonal of the kernel and a stored column are available without cost. The
-    two largest betas are found once in a loop, so that beta_max costs O(1) for each l; with
-    keep_largest=False it is searched again for each l.
+    two largest betas are found once per loop, so beta_max costs O(1) for each l; with
+    keep_largest=False the search is repeated for each l.
     """
 
     n: int
@@ -169,7 +169,7 @@ class CountedLoop:
         return length, -(step.slope + step.bend * length / 2) * length
 
     def run(self, k: int) -> tuple[int, int, float]:
-        """Return the operations of the loop and its costliest candidate, and its gain."""
+        """Return the loop's operations, those of its most expensive candidate, and its gain."""
         Counted.operations, dearest = 0, 0
         column, largest = self.column(k), self.two_largest()
         best: Any = None
@@ -188,7 +188,7 @@ class CountedLoop:
         return Counted.operations, dearest, plain(gain)
 
     def best_gain(self, k: int) -> float:
-        """Return the gain of the best pair with k, without counting and by other code."""
+        """Return the gain of the best pair with k, by independent code and without counting."""
         kernel = self.rows @ self.rows.T
         ascent = PairAscent(
             kernel=kernel,
@@ -220,7 +220,7 @@ def counts(n: int, d: int, stored: bool, keep_largest: bool = True) -> tuple[int
 
 
 def loop_sizes(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield n and d, each growing without the other."""
+    """Yield sizes in which n and d grow separately."""
     for n, d in product((8, 64, 512 if deep else 256), (1, 64, 256 if deep else 128)):
         for stored in (True, False):
             if stored or n * d <= 2**13 or deep:
@@ -241,7 +241,7 @@ def loop_sizes(rng: Rng, deep: bool) -> Iterator[Case]:
     planted=(
         version("O(n) without a stored kernel", plain=lambda n, d: n),
         version("O(log n) with one", stored=lambda n, d: math.ceil(math.log2(n))),
-        version("with beta_max sought anew for each l", keep_largest=False),
+        version("with a new search for beta_max for each l", keep_largest=False),
     ),
     not_proved=COUNTED,
 )
@@ -286,7 +286,7 @@ def training_sizes(rng: Rng, deep: bool) -> Iterator[Case]:
     cases=training_sizes,
     sides=("operations counted", "bound"),
     planted=(
-        version("with beta_max sought anew for each l", keep_largest=False),
+        version("with a new search for beta_max for each l", keep_largest=False),
         version("a candidate takes ten operations", most=10),
     ),
     not_proved=COUNTED,
@@ -294,7 +294,7 @@ def training_sizes(rng: Rng, deep: bool) -> Iterator[Case]:
 def operations_of_a_loop(
     case: Case, keep_largest: bool = True, most: int = PER_CANDIDATE
 ) -> Outcome:
-    if not keep_largest and case.n > 1000:  # n squared operations: the smaller sets show it
+    if not keep_largest and case.n > 1000:  # n^2 operations; the smaller sets show it
         return counted(0, 0)
     operations, dearest = counts(case.n, 1, True, keep_largest)
     return both(counted(operations, PER_UNIT * case.n), counted(dearest, most))

@@ -1,4 +1,4 @@
-"""Check M20 section 4.4: what the text sees in its curves, its densities and its Table 3."""
+"""Check M20 section 4.4: the text's statements about its curves, densities and Table 3."""
 
 from collections.abc import Iterator
 
@@ -15,14 +15,14 @@ from paper_checks.stored_tables import StoredFigure, stored_figure
 ON_FASHION = Experiment(data=(FASHION,))
 MEASURED = "An experiment on real data."
 READ_AS = (
-    "On the stored runs, with the C that the validation part prefers, of the features, raw or "
-    "standardised, that the reading of the figure has; the text names neither, and the other "
-    "choice can give the other answer. "
+    "On the stored runs, with the C chosen on the validation part, and with raw or "
+    "standardised features as in the reading of the figure. The text states neither, "
+    "and the other choice can reverse the answer. "
 )
 
 
 def features(figure: StoredFigure) -> str:
-    """Return the preprocessing that the figure's reading has."""
+    """Return the preprocessing of the figure's reading."""
     return next(name for name in PREPROCESSING if figure.finding.reading.startswith(name))
 
 

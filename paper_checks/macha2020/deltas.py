@@ -150,7 +150,7 @@ SQUARE = (
         power=2,
     ),
     planted=(version("Delta beta in the place of 2 Delta beta", power=2, twice=1),),
-    proofs=(by_step("A factor that is right for theta_2 = 1 alone.", "beta_l"),),
+    proofs=(by_step("A factor that is right only for theta_2 = 1.", "beta_l"),),
     library=library_of("alpha and beta", of_alpha_and_beta),
     erratum=Erratum(
         page="Appendix C.2, Theorem C.1, second case",
@@ -187,7 +187,7 @@ def delta_after_alpha_and_beta(case: Case, power: int = 1, twice: int = 2) -> Ou
         power=2,
     ),
     planted=(version("1/4 in the place of 1/2", power=2, half=4),),
-    proofs=(by_step("A factor that is right for theta_2 = 1 alone.", "beta_k", "beta_l"),),
+    proofs=(by_step("A factor that is right only for theta_2 = 1.", "beta_k", "beta_l"),),
     library=library_of("two betas", of_two_betas),
     erratum=Erratum(
         page="Appendix C.2, Theorem C.1, third case",
@@ -232,7 +232,13 @@ def any_deltas(rng: Rng, deep: bool) -> Iterator[Case]:
         ),
         version("1/2 in the place of 1/4", quarter=2),
     ),
-    proofs=(by_step("A start off (32) that a step happens to mend.", "beta_l", solved=False),),
+    proofs=(
+        by_step(
+            "A start that violates (32), after which a step happens to restore it.",
+            "beta_l",
+            solved=False,
+        ),
+    ),
     library=replace(library_of("alpha and beta", of_alpha_and_beta), cases=best_deltas),
 )
 def delta_from_any_start(case: Case, quarter: int = 4) -> Outcome:

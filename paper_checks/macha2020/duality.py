@@ -28,8 +28,9 @@ from paper_checks.outcomes import at_most, both, equal, same_optimum, true
 from reference.certificate import found, run
 from reference.rational import fractions
 
-SOLVED = 1e-6  # relative gap of the feasible points that the solvers' are moved to
-# where an optimum is degenerate one of them stays 1e-5 away; OSQP takes no budget
+# relative gap of the feasible points near the solvers' points
+SOLVED = 1e-6
+# at a degenerate optimum one solver stays 1e-5 away; OSQP cannot take a budget
 SOLVERS = {False: ("CLARABEL", "OSQP"), True: ("CLARABEL",)}
 KINDS = ("quadratic", "hinge")
 
@@ -91,7 +92,7 @@ def dual_optimum(
 ) -> Fraction:
     """Return the largest value of (7) or (12), in fractions, at feasible points near the solvers'.
 
-    Two of its terms can be multiplied by a number, and the bound of (7c) left out.
+    Two of its terms can be multiplied by a number, and the bound of (7c) can be left out.
     """
     terms = quadratic, budget, capped
     return max(dual_value(case, patmat, solver, *terms) for solver in SOLVERS[patmat])
@@ -133,8 +134,10 @@ def dual_value(
 
 
 def best_delta(case: Case, price: Fraction) -> Fraction:
-    """Return the best delta of (12) for beta, where each costs this price; rounded for the
-    quadratic surrogate, whose best one is a root."""
+    """Return the best delta of (12) for beta, at this price per unit of delta.
+
+    It is rounded for the quadratic surrogate, as it is a root.
+    """
     if case.surrogate == "hinge":
         return Fraction(max(case.beta) / case.theta2)
     return Fraction(math.sqrt((case.beta @ case.beta) / (4 * case.theta2**2 * price)))
@@ -156,8 +159,8 @@ def moved_inside(case: Case, alpha: np.ndarray, beta: np.ndarray, capped: bool) 
 
 
 TWO_SOLVES = (
-    "Weak duality is tried in fractions; that the optimal values are the same, by two solves "
-    "whose points are made feasible."
+    "Weak duality is tried in fractions. For the equality of the optimal values, two "
+    "solvers' points are made feasible."
 )
 
 
@@ -225,7 +228,7 @@ def agree(primal_value: Fraction, dual_value: Fraction | float) -> Outcome:
     library=Library(("fwlab.ranking.solve",), partial(optimum_of_fwlab, patmat=True)),
 )
 def patmat_duality(case: Case, quadratic: float = 1, budget: float = 1) -> Outcome:
-    """Check weak duality as for TopPushK; a threshold high enough makes any w feasible."""
+    """Check weak duality as for TopPushK; a sufficiently high threshold makes any w feasible."""
     own = weights(case)
     value = patmat_dual(case) - (Fraction(quadratic) - 1) * (own @ own) / 2
     value -= (Fraction(budget) - 1) * case.delta * case.budget
@@ -241,5 +244,5 @@ def patmat_duality(case: Case, quadratic: float = 1, budget: float = 1) -> Outco
 
 
 def try_dual(case: Case, quadratic: float, budget: float) -> Fraction | float:
-    """Return the largest value of (12), infinite if a wrong sign of the budget leaves no bound."""
+    """Return the largest value of (12), infinite if a wrong sign of the budget allows it."""
     return math.inf if budget < 0 else dual_optimum(case, True, quadratic, budget)

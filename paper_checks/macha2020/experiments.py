@@ -77,7 +77,7 @@ def after(case: Case, increments: bool = False, K: int = 0) -> PairAscent:
 
 
 def solved_in_fwlab(case: Case) -> Outcome:
-    """Check that fwlab finds the optimal value that the loops find, each within its gap."""
+    """Check that fwlab and the loops find the same optimal value, each within its gap."""
     y = np.repeat([1, 0], [case.positives, len(case.X) - case.positives])
     found = fwlab.ranking.solve(case.X, y, fwlab.ranking.PatMat(case.tau), case.C, tol=1e-8)
     run = after(case)
@@ -169,8 +169,8 @@ def a_gap_is_left(case: Case, increments: bool = True) -> Outcome:
 def offset_stays(case: Case, start: float = 1.0) -> Outcome:
     """Check that the difference stays 1, as at delta = 1 and beta = 0.
 
-    A loop rounds the square of delta and the sum of squares of beta, which are of one size, by a
-    few units; the roundings of all loops may add up.
+    Each loop rounds the square of delta and the sum of squares of beta, which have the same size,
+    by a few units; the rounding errors of all loops may add up.
     """
     run = after(case, increments=True)
     squares = float(run.beta @ run.beta) / (4 * run.budget)

@@ -1,4 +1,4 @@
-"""Check M20 sections 3.1, 3.2 and 3.4: the scores, the pair updates and the duals written out."""
+"""Check M20 sections 3.1, 3.2 and 3.4: the scores, the pair updates and the explicit duals."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -73,12 +73,17 @@ def scores_of_fwlab(case: Case) -> Outcome:
 @claim(
     "M20-footnote3",
     "footnote 3",
-    "The quadratic form of the signed kernel matrix is that of the plain one with beta negated.",
+    "The quadratic form of the signed kernel matrix at (alpha, beta) is that of the "
+    "plain one at (alpha, -beta).",
     formula=r"z^\top Kz=(\alpha;-\beta)^\top G(\alpha;-\beta)",
     shapes="G: (n, n), the plain kernel matrix",
     cases=problems,
     planted=(version("with beta as it is", sign=1),),
-    proofs=(BySolver("A sign that cancels where a sample is 0.", symbolic_data, sized_by=SIZED),),
+    proofs=(
+        BySolver(
+            "A wrong sign that has no effect where a sample is 0.", symbolic_data, sized_by=SIZED
+        ),
+    ),
     library=Library((SCORES,), scores_of_fwlab),
 )
 def signed_kernel(case: Case, sign: int = -1) -> Outcome:
@@ -93,11 +98,11 @@ def signed_kernel(case: Case, sign: int = -1) -> Outcome:
     "The vector s holds the scores of all samples, as 2.1 defines them and Figure 2 draws them.",
     formula=r"s=K(\alpha;\beta),\quad s_i=w^\top x_i",
     shapes="s: (n,)",
-    judged="The update rules use s as (16) computes it, so only the name is wrong.",
+    judged="The update rules use s as computed by (16), so only its name is wrong.",
     cases=problems,
     sides=("s by (16)", "scores of the samples"),
     corrected=version(
-        "of the positives the scores, of the negatives minus the scores",
+        "the scores of the positives, and minus the scores of the negatives",
         formula=r"s_i=w^\top x_i^+\ (i\leq n^+),\quad s_{n^++j}=-w^\top x_j^-",
         sign=-1,
     ),
@@ -107,7 +112,10 @@ def signed_kernel(case: Case, sign: int = -1) -> Outcome:
     ),
     proofs=(
         BySolver(
-            "A sign that cancels where a score is 0.", symbolic_data, feasible, sized_by=SIZED
+            "A wrong sign that has no effect where a score is 0.",
+            symbolic_data,
+            feasible,
+            sized_by=SIZED,
         ),
     ),
     library=Library((SCORES,), scores_of_fwlab),
@@ -119,8 +127,8 @@ def signed_kernel(case: Case, sign: int = -1) -> Outcome:
         r"(13) $(K(\alpha;\beta))_{n^++j}=-w^\top x_j^-$. Section 2.1 defines the scores of all "
         r"samples as $s_i=w^\top x_i$. Section 4.4 takes the scores from (16) and says that low "
         r"ones predict negative labels.",
-        breaks="Nothing in the steps, which use (16) as it computes; scores of negatives for "
-        "Figure 2 or for the threshold need their sign turned.",
+        breaks="Nothing in the steps, which use (16) as computed; the scores of negatives "
+        "for Figure 2 or for the threshold need the opposite sign.",
     ),
 )
 def vector_of_scores(case: Case, sign: int = 1, factor: Fraction | int = 1) -> Outcome:
@@ -145,11 +153,11 @@ def both_parts(case: Case) -> np.ndarray:
     cases=problems,
     planted=(
         version("alpha and beta move apart", opposite=True),
-        version("the columns are added for two betas, too", sign=1),
+        version("the columns are also added for two betas", sign=1),
     ),
     proofs=(
         BySolver(
-            "A column with the wrong sign where the kernel matrix of a draw has zeros.",
+            "A column with the wrong sign, hidden where the random kernel matrix has zeros.",
             partial(symbolic_data, step=True),
             sized_by=SIZED,
         ),
@@ -231,7 +239,7 @@ def duals(case: Case) -> dict[bool, Fraction]:
 @claim(
     "M20-eq18-30-33-34",
     "(18) (30) (33) (34)",
-    "With the conjugates put in, the dual objectives are (18), (30), (33) and (34).",
+    "With the conjugates inserted, the dual objectives are (18), (30), (33) and (34).",
     formula=r"(34):\ -\frac{1}{2}z^\top Kz+\frac{1}{\vartheta_1}\sum_{i=1}^{n^+}\alpha_i"
     r"+\frac{1}{\vartheta_2}\sum_{j=1}^{n}\beta_j-\delta n\tau",
     shapes="alpha: (n+,), beta: (n-,), n = n+ + n-; theta is theta_1, budget is n tau",
@@ -248,7 +256,7 @@ def duals(case: Case) -> dict[bool, Fraction]:
     planted=(version("1/2 in the place of 1/4", extra=False, quarter=Fraction(1, 2)),),
     proofs=(
         BySolver(
-            "A power of C or theta that only one of the two conjugates needs.",
+            "A power of C or theta that appears in only one of the two conjugates.",
             symbolic_duals,
             positive,
             sized_by=("n_plus", "n_minus"),
@@ -262,15 +270,15 @@ def duals(case: Case) -> dict[bool, Fraction]:
         correct=r"\frac{1}{\vartheta_2}\sum_{j=1}^{n^-}\beta_j,\quad "
         r"\sum_{i=1}^{n^+}\alpha_i=\sum_{j=1}^{n^-}\beta_j,\quad j=1,\ldots,n^-",
         proof=r"$\beta$ has one entry for each negative sample, so $\beta_n$ does not exist. "
-        r"Putting (23) into (12), whose sums run up to $n^-$, gives the corrected (34). The index "
-        r"i under the sum of (34a) has to be j.",
-        breaks="Nothing: (12) has the right sums, and the steps of Theorem D.2 use no others.",
+        r"Inserting (23) into (12), whose sums run up to $n^-$, gives the corrected (34). The "
+        r"index i under the sum of (34a) has to be j.",
+        breaks="Nothing: (12) has the right sums, and the steps of Theorem D.2 use only those.",
     ),
 )
 def conjugates_put_in(
     case: Case, extra: bool = True, quarter: Fraction = Fraction(1, 4)
 ) -> Outcome:
-    """Compare with the duals that have the conjugates as functions."""
+    """Compare with the duals written with the conjugates as functions."""
     last = len(case.beta) + (len(case.alpha) if extra and case.surrogate == "hinge" else 0)
     return both(
         equal(printed_value(case, last, quarter, False), toppushk_objective(case)),
@@ -298,7 +306,7 @@ def as_in_12(case: Case) -> Outcome:
     planted=(version("for K = 2", K=2),),
     proofs=(
         BySolver(
-            "That the bound needs beta >= 0: with one negative entry it fails.",
+            "A proof that does not use beta >= 0; with one negative entry the bound fails.",
             lambda deep: (Case(kind="symbols", m=m, beta=reals("beta", m)) for m in range(1, 7)),
             lambda case: all_of(*(b >= 0 for b in case.beta)),
             sized_by=("m",),

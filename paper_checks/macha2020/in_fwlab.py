@@ -38,7 +38,7 @@ def objective(case: Case, patmat: bool) -> fwlab.ranking.TopPushK | fwlab.rankin
 
 
 def allowed(case: Case) -> bool:
-    """Return whether fwlab takes the budget: it is at most the number of negatives."""
+    """Return whether fwlab accepts the budget, which must be at most the number of negatives."""
     return bool(case.budget <= len(case.negatives))
 
 
@@ -65,7 +65,7 @@ def point_of(case: Case, patmat: bool) -> Point:
 
 
 def problems(surrogate: str, patmat: bool, rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield problems that fwlab takes, at feasible points with delta > 0."""
+    """Yield problems that fwlab accepts, at feasible points with delta > 0."""
     left = 4 * FEW if deep else FEW
     while left:
         case = random_problem(rng, surrogate)

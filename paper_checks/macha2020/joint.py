@@ -21,7 +21,7 @@ from paper_checks.symbols import real
 
 
 def least_delta(case: Case) -> Fraction:
-    """Return the best delta: the least that (34d) allows, as delta costs n tau each."""
+    """Return the best delta: the smallest that (34d) allows, as each unit of delta costs n tau."""
     least: Fraction = max(case.beta) / case.theta2
     return least
 
@@ -54,14 +54,14 @@ def best_delta(pair: Case, step: Real) -> Real:
 
 
 def rise(pair: Case, step: Real, way: int) -> Real:
-    """Return how fast (34) with the best delta rises from a step on, upwards or downwards."""
+    """Return a one-sided derivative of (34) with the best delta at a step."""
     alphas, betas = coordinates(pair)
     slope = -pair.scores - pair.curvature * step
     slope += sum(divide(sign, pair.theta) for _, sign in alphas)
     slope += sum(divide(sign, pair.theta2) for _, sign in betas)
     entries = [(pair.beta_max, 0), *((b + sign * step, sign) for b, sign in betas)]
     largest = maximum(*(value for value, _ in entries))
-    # the largest entries alone move the maximum; -2 stands for an entry that does not
+    # only the largest entries change the maximum; -2 stands for an entry that does not
     growth = maximum(*(where(value >= largest, way * sign, -2) for value, sign in entries))
     return way * slope - divide(pair.budget, pair.theta2) * growth
 
@@ -101,7 +101,8 @@ def best_step(pair: Case) -> Real:
 def by_joint_pairs(rule: str, catches: str, apart: bool = True) -> BySolver:
     """Return the proof for all real numbers of a pair.
 
-    For two betas, theta_2 = 1 and the curvature is 1: they are units of delta and of the dual.
+    For two betas, theta_2 = 1 and the curvature is 1 without loss of generality, as they are the
+    units of delta and of the dual.
     """
     fixed = {"theta2": Fraction(1), "curvature": Fraction(1)} if rule == "two betas" else {}
 

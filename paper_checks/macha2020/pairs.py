@@ -116,7 +116,7 @@ def coordinates(pair: Case) -> tuple[list[Coordinate], list[Coordinate]]:
 def constraints(pair: Case, step: Real, patmat: bool) -> list[tuple[Real, int]]:
     """Return numbers that are >= 0 where the dual is feasible after a step.
 
-    Each has the sign of its slope in the step; delta is left aside.
+    Each comes with the sign of its slope in the step; delta is not considered.
     """
     alphas, betas = coordinates(pair)
     found = [(x + sign * step, sign) for x, sign in (*alphas, *betas)]
@@ -138,7 +138,7 @@ def conjugate_slope(surrogate: str, theta: Real, y: Real) -> Real:
 
 
 def derivative(pair: Case, step: Real, patmat: bool) -> Real:
-    """Return the derivative of (7) or (12) along a pair, delta fixed, from the conjugates'."""
+    """Return the derivative of (7) or (12) along a pair with fixed delta."""
     alphas, betas = coordinates(pair)
     value = -pair.scores - pair.curvature * step
     for a, sign in alphas:
@@ -163,13 +163,13 @@ def is_best(pair: Case, step: Real, patmat: bool) -> Truth:
 
 
 def at_zero_delta(pair: Case) -> bool:
-    """Return whether delta = 0 lets no beta of the pair leave 0, (12) being closed there."""
+    """Return whether delta = 0 keeps the betas of the pair at 0, with (12) closed at delta = 0."""
     delta = getattr(pair, "delta", 1)
     return not is_symbolic(delta) and delta == 0 and bool(coordinates(pair)[1])
 
 
 def interval(pair: Case, patmat: bool) -> tuple[Real, Real | None]:
-    """Return the least and the largest feasible step, from the constraints; None for no end."""
+    """Return the least and the largest feasible step, from the constraints; None if unbounded."""
     start, after = constraints(pair, 0, patmat), constraints(pair, 1, patmat)
     slopes = [b - a for (a, _), (b, _) in zip(start, after, strict=True)]
     found = [(value, slope) for (value, _), slope in zip(start, slopes, strict=True)]
@@ -190,7 +190,7 @@ def possible(pair: Case, patmat: bool = False) -> Truth:
         alphas, betas = coordinates(pair)
         largest = total(b for b, _ in betas) + (pair.beta_max if alphas else 0)
         limits += [largest <= pair.sum_alpha, *(a <= pair.sum_alpha for a, _ in alphas)]
-        # without another beta > 0 this one is the whole sum
+        # if no other beta is > 0, this one is the whole sum
         limits.append(any_of(pair.beta_max > 0, largest >= pair.sum_alpha) if alphas else True)
     return all_of(*positive, pair.curvature >= 0, flat, *limits)
 
@@ -200,10 +200,10 @@ def possible(pair: Case, patmat: bool = False) -> Truth:
 
 @dataclass(frozen=True)
 class Step:
-    """A printed step: -slope / bend, clipped to the lows and the highs.
+    """A printed step: -slope / bend, clipped to the lower and upper bounds.
 
-    join_lows, join_highs: the operations that make one bound of each, which Theorem D.1 exchanges.
-    0/0 is read as 0, everywhere: along such a pair the dual is constant.
+    join_lows and join_highs combine the bounds of each side into one; Theorem D.1 exchanges the two
+    operations. 0/0 is read as 0, as the dual is constant along such a pair.
     """
 
     lows: Sequence[Real]
@@ -227,7 +227,7 @@ Printed = Callable[[Case], Step]
 def steps_are_best(case: Case, rule: str, printed: Printed, patmat: bool = False) -> Outcome:
     """Check that each pair of the rule moves to the largest value of the dual.
 
-    k = l, which changes nothing, is left aside.
+    The case k = l, which changes nothing, is skipped.
     """
     if is_pair(case):
         return step_is_best(case, printed(case).length, patmat)

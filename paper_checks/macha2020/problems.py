@@ -122,7 +122,7 @@ def toppushk_primal(case: Case, w: np.ndarray) -> Number:
 
 
 def excess(case: Case, scores: Iterable[Number], t: Number) -> Number:
-    """Return the left side of (10) less the budget."""
+    """Return the left side of (10) minus the budget."""
     return sum(surrogate(case.surrogate, case.theta2, s - t) for s in scores) - case.budget
 
 
@@ -168,7 +168,7 @@ def alpha_bounds(case: Case) -> list[Fraction]:
 
 
 def reach(at: Callable[[Fraction], list[Fraction]]) -> tuple[Number, Number]:
-    """Return the t with at(t) >= 0 for linear functions, read off their values at 0 and 1."""
+    """Return the interval of t where linear functions are >= 0, from their values at 0 and 1."""
     low: Number = -math.inf
     high: Number = math.inf
     for start, after in zip(at(Fraction(0)), at(Fraction(1)), strict=True):
@@ -194,7 +194,7 @@ def crossings(at: Callable[[Fraction], Sequence[Fraction]]) -> list[Fraction]:
 def greatest(
     value: Value, low: Number, high: Number, breaks: Iterable[Fraction] = ()
 ) -> tuple[Fraction, Number]:
-    """Return (t, value(t)) where a concave function is largest on [low, high], from its values.
+    """Return (t, value(t)) at the maximum of a concave function on [low, high], from its values.
 
     The function is quadratic between the breaks.
     """

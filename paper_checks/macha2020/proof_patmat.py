@@ -55,8 +55,9 @@ def as_in_the_theorem(case: Case) -> Outcome:
     r"-[s_k-s_l+\frac{\beta_k-\beta_l}{\delta\vartheta_2^2}]\Delta+c,\quad "
     r"\delta^*=\sqrt{\delta+\frac{\Delta^2+\Delta(\beta_k-\beta_l)}{2\vartheta_2^2n\tau}}",
     shapes="beta: (n-,); scores: s_k - s_l; curvature: K_kk + K_ll - K_kl - K_lk; " + PAIR,
-    judged="the theorem itself has other factors; delta solves (32) before the step. A superscript "
-    "lost by the machine would explain delta for its square, but neither factor.",
+    judged="the theorem itself has other factors; delta solves (32) before the step. A "
+    "superscript lost in machine reading would explain delta in place of its square, "
+    "but neither factor.",
     cases=best_deltas,
     sides=("gain, square of delta as printed", "by (30) and (32)"),
     derived=version(
@@ -69,7 +70,7 @@ def as_in_the_theorem(case: Case) -> Outcome:
         power=2,
     ),
     where_right=WhereRight("M20-thmC1-step", as_in_the_theorem),
-    reading=version("delta^2 in the root, all else as it stands", power=2),
+    reading=version("delta^2 in the root, everything else as printed", power=2),
     planted=(
         version("the factor of Delta as printed, the others right", bend=1, slope=1, power=2),
         version(
@@ -79,7 +80,7 @@ def as_in_the_theorem(case: Case) -> Outcome:
     ),
     proofs=(
         BySolver(
-            "Factors that agree where beta_k = beta_l, or where delta = 1.",
+            "Wrong factors that have no effect where beta_k = beta_l or delta = 1.",
             symbolic_quadratic,
             lambda case: all_of(feasible_step(case), solves_32(case), case.curvature >= 0),
             sized_by=(),

@@ -1,4 +1,4 @@
-"""Check M20 section 4.4: the text about Tables 3 and 4, by the numbers that they print."""
+"""Check M20 section 4.4: the text about Tables 3 and 4, against the numbers printed in them."""
 
 from collections.abc import Iterable
 from fractions import Fraction
@@ -67,7 +67,7 @@ def below_20_milliseconds(case: Case, most: int = 20) -> Outcome:
 @claim(
     "M20-table4-seconds",
     "4.4, Table 4",
-    "On the smaller data sets one method with one setting takes a few seconds: 20000 loops.",
+    "On the smaller data sets one method with one setting (20000 loops) takes a few seconds.",
     cases=lambda rng, deep: times(name for name in TABLE_4 if name != FASHION),
     judged="a few seconds: at most 15.",
     planted=(version("at most five seconds", most=5),),
@@ -80,11 +80,12 @@ def a_few_seconds(case: Case, most: int = 15) -> Outcome:
 @claim(
     "M20-table4-minutes",
     "4.4, Table 4",
-    "On FashionMNIST one method with one setting takes about 7 minutes: 20000 loops.",
+    "On FashionMNIST one method with one setting (20000 loops) takes about 7 minutes.",
     formula=r"20000\cdot 17.16\,\mathrm{ms}=5.7\,\mathrm{min}",
     cases=lambda rng, deep: times([FASHION]),
-    judged="about: within a tenth, for the loops alone. The same paragraph says that the kernel "
-    "matrix is read from the disk, which takes time, too. The loops take 5.2 to 5.7 minutes.",
+    judged="about: within a tenth, for the loops alone. The same paragraph says that the "
+    "kernel matrix is read from the disk, which also takes time. The loops take 5.2 "
+    "to 5.7 minutes.",
     planted=(
         version("about four minutes", minutes=4),
         version("about five and a half minutes to 1 %", minutes=Fraction(11, 2), share=1),
@@ -103,13 +104,13 @@ def some_minutes(case: Case, minutes: Fraction | int = 7, share: int = 10) -> Ou
     "4.4, Table 4",
     "A candidate step takes between 1.7e-7 and 3.1e-7 seconds on every data set.",
     cases=lambda rng, deep: times(),
-    judged="A loop tries n candidates, so that the printed time of a loop is at least n times "
-    "1.7e-7 seconds, up to the last digit printed.",
+    judged="A loop tries n candidates, so the printed time of a loop must be at least n "
+    "times 1.7e-7 seconds, up to the last printed digit.",
     planted=(version("between 2.5e-7 and 3.1e-7", least=Fraction(25, 10)),),
     not_proved=PRINTED,
 )
 def candidates_fit(case: Case, least: Fraction = Fraction(17, 10)) -> Outcome:
-    """Compare in units of 1e-7 seconds."""
+    """Compare the times in units of 1e-7 seconds."""
     pairs = zip(case.n, case.ms, strict=True)
     fits = [at_most(least * n, (ms + HALF_UNIT) * 10_000, n=n) for n, ms in pairs]
     return published(both(*fits))

@@ -59,7 +59,7 @@ def symbolic_samples(deep: bool) -> Iterator[Case]:
 
 
 BY_COUNTING = BySolver(
-    "A tau at which the two budgets happen to ask for the same number of scores.",
+    "A tau at which the two budgets happen to require the same number of scores.",
     symbolic_samples,
     lambda case: all_of(case.tau > 0, case.tau < 1),
     sized_by=("n_minus", "n_plus"),
@@ -78,7 +78,7 @@ def is_quantile(scores: Scores, t: Real, budget: Real) -> Truth:
 
 
 def same_quantile(case: Case, printed: tuple[Scores, Real], right: tuple[Scores, Real]) -> Outcome:
-    """Check that the printed t exists and is right; scores and a budget determine both."""
+    """Check that the printed t exists and is right, given scores and a budget."""
     exists = any_of(*(reached(printed[0], s, printed[1]) for s in printed[0]))
     agrees = [
         implies(is_quantile(printed[0], s, printed[1]), is_quantile(right[0], s, right[1]))
@@ -104,8 +104,8 @@ def quantile(scores: Scores, budget: Fraction) -> Fraction | None:
     "largest t that at least a share tau of them reaches.",
     formula=r"t=\max\{t:\ \sum_{j=1}^{n^-}[s^-_j-t]\geq n\tau\}",
     shapes="n = n+ + n-; 0 < tau < 1",
-    judged="[x] is 1 for x >= 0, without which the maximum is not attained. The paper keeps n tau "
-    "in every later formula, so that it is no slip of one place.",
+    judged="[x] is 1 for x >= 0, without which the maximum is not attained. The paper keeps "
+    "n tau in every later formula, so it is not an isolated slip.",
     cases=scored_samples,
     corrected=version(
         "with the budget n- tau",
@@ -173,8 +173,8 @@ def symbolic_vectors(name: str, largest: int) -> Callable[[bool], Iterator[Case]
 
 def by_vectors(name: str, largest: int) -> BySolver:
     return BySolver(
-        f"Of the {name} surrogate: a mean of two thresholds that breaks (10) for scores that no "
-        "draw has.",
+        f"For the {name} surrogate, a mean of two thresholds that violates (10) at "
+        f"scores that were not drawn.",
         symbolic_vectors(name, largest),
         lambda case: case.budget > 0,
         sized_by=("m",),
@@ -207,12 +207,12 @@ def spent_with(case: Case, scores: Scores, loss: Callable[..., Real]) -> Callabl
 @claim(
     "M20-eq10",
     "(10)",
-    "The least t that satisfies (10) is convex in the scores and nowhere below the true quantile "
-    "(8) with the same budget.",
+    "The smallest t that satisfies (10) is convex in the scores and never below the "
+    "true quantile (8) with the same budget.",
     formula=r"\sum_{j=1}^{n^-}l_2(w^\top x^-_j-t)\leq n\tau",
     shapes="s, r: (n-,), scores at two w, with thresholds t, u; budget: n tau",
-    judged="(10) is an inequality that every large t satisfies; (11) chooses the least such t, as "
-    "the loss does not decrease in t.",
+    judged="(10) is an inequality that every large t satisfies; (11) chooses the smallest "
+    "such t, as the loss does not decrease in t.",
     cases=two_score_vectors,
     planted=(
         version("with a surrogate cut off at 1", loss=saturating),
@@ -224,8 +224,8 @@ def spent_with(case: Case, scores: Scores, loss: Callable[..., Real]) -> Callabl
 def surrogate_threshold(case: Case, loss: Callable[..., Real] = surrogate) -> Outcome:
     """Check that the mean of two t that satisfy (10) satisfies it for the mean scores.
 
-    The quantile is at most such a t. On numbers the least t are taken, by bisection in fractions,
-    rounded up.
+    The quantile is at most such a t. On numbers the smallest t are used, found by bisection in
+    fractions and rounded up.
     """
     vectors, b = (case.s, case.r), case.budget
     spent = [spent_with(case, x, loss) for x in vectors]
@@ -246,7 +246,7 @@ def surrogate_threshold(case: Case, loss: Callable[..., Real] = surrogate) -> Ou
 
 
 def threshold_above(spent: Callable[[Fraction], Any], budget: Fraction) -> Fraction:
-    """Return a t with spent(t) <= budget by less than 2^-30 above the least one."""
+    """Return a t with spent(t) <= budget that is less than 2^-30 above the smallest one."""
     low, high = Fraction(-16), Fraction(16)
     while high - low > FOUND:
         middle = (low + high) / 2
@@ -266,7 +266,7 @@ def threshold_above(spent: Callable[[Fraction], Any], budget: Fraction) -> Fract
     not_proved="One exact example is the proof.",
 )
 def quantile_is_not_convex(case: Case, budget: int = 2) -> Outcome:
-    """Compare the quantile between the scores s and their reverse with its mean."""
+    """Compare the quantile at the mean of the scores s and their reverse with the mean quantile."""
     back = case.s[::-1]
     middle = [(a + b) / 2 for a, b in zip(case.s, back, strict=True)]
     ends = [quantile(x, Fraction(budget)) or Fraction(0) for x in (case.s, back)]

@@ -28,17 +28,17 @@ from paper_checks.macha2020.problems import (
 )
 from paper_checks.outcomes import at_most, equal, same_optimum, true, truth
 
-SMALL = 1e-4  # a certified relative gap, or a part of the optimal value, below this is none
-TINY = Fraction(1, 2**40)  # a dual is concave: if no step this small improves it, none does
+SMALL = 1e-4  # a certified relative gap, or a share of the optimal value, below this counts as 0
+TINY = Fraction(1, 2**40)  # a dual is concave: if no step of this size improves it, none does
 LOOPS = 4000
 KINDS = ("quadratic", "hinge")
 RUN = "A statement about runs of an algorithm in floating point, with certified gaps."
 
 
 def dual_value(case: Case) -> Fraction | float:
-    """Return the dual value, for Pat&Mat with the hinge at the best delta.
+    """Return the dual value; for Pat&Mat with the hinge, at the best delta.
 
-    With the other surrogate delta is fixed, as the text does not optimise it jointly.
+    With the quadratic surrogate delta is fixed, as the text does not optimise it jointly.
     """
     if not case.patmat:
         return toppushk_dual(case)
@@ -78,8 +78,8 @@ def at_zero(rng: Rng, deep: bool) -> Iterator[Case]:
 def patmat_at_zero(rng: Rng, deep: bool) -> Iterator[Case]:
     """Yield the point 0 of Pat&Mat with the hinge, where n tau < 1 + theta_2/theta.
 
-    An alpha and a beta, both t, and delta = t/theta_2 change the dual by t (1/theta + 1/theta_2 -
-    n tau/theta_2) and a square.
+    Setting an alpha and a beta to t, and delta to t/theta_2, changes the dual by t (1/theta +
+    1/theta_2 - n tau/theta_2) plus a term of order t^2.
     """
     for case in at_zero(rng, deep):
         if case.patmat and case.surrogate == "hinge":
@@ -100,18 +100,20 @@ def zero_is_optimal(case: Case) -> bool:
 @claim(
     "M20-zero-start",
     "Algorithm 3.1, step 1",
-    "Any feasible start will do: at (alpha, beta, delta) = 0 some pair step improves the dual, "
-    "unless 0 is optimal.",
+    "Any feasible start is possible: at (alpha, beta, delta) = 0 some pair step "
+    "improves the dual, unless 0 is optimal.",
     shapes="alpha: (n+,), beta: (n-,)",
-    judged="Algorithm 3.1 asks of its start that it is feasible, and 0 is.",
+    judged="Algorithm 3.1 requires only a feasible start, and 0 is feasible.",
     cases=at_zero,
     condition=Condition("the objective is TopPush (K = 1)", lambda case: case.kind == "TopPush"),
     planted=(
         version("no pair step improves the dual at 0", expected=False),
-        version("none improves that of Pat&Mat", cases=patmat_at_zero, expected=False),
+        version(
+            "no pair step improves the dual of Pat&Mat at 0", cases=patmat_at_zero, expected=False
+        ),
     ),
-    not_proved="It follows from the bounds of the theorems on steps, which are proved: for K > 1 "
-    "and for delta = 0 they are 0 at this point.",
+    not_proved="It follows from the bounds in the theorems on steps, which are proved: for K > "
+    "1, and for delta = 0, they are 0 at this point.",
 )
 def zero_will_do(case: Case, expected: bool = True) -> Outcome:
     return truth(some_pair_improves(case) == expected or zero_is_optimal(case))
@@ -176,8 +178,8 @@ def points(rng: Rng, deep: bool) -> Iterator[Case]:
     cases=points,
     condition=Condition("K = 1", lambda case: case.K == 1),
     planted=(version("a point is optimal if some pair step improves it", reverse=True),),
-    not_proved="For K = 1 it is the theorem of Karush, Kuhn and Tucker with one linear constraint, "
-    "for every dimension at once; for K > 1 it is refuted in fractions.",
+    not_proved="For K = 1 it follows from the Karush-Kuhn-Tucker conditions with one linear "
+    "constraint, for every dimension; for K > 1 it is refuted in fractions.",
 )
 def stationary_is_optimal(case: Case, reverse: bool = False) -> Outcome:
     if some_pair_improves(case) != reverse:
@@ -187,7 +189,7 @@ def stationary_is_optimal(case: Case, reverse: bool = False) -> Outcome:
 
 
 def solved_by_pairs(case: Case, patmat: bool) -> Outcome:
-    """Check that fwlab's pairwise ascent finds the optimal value that the one here finds."""
+    """Check that fwlab's pairwise ascent finds the same optimal value as the one here."""
     if patmat and not allowed(case):
         return true()
     run = ascent(case, patmat)
@@ -210,8 +212,9 @@ def few_starts_of_toppush(rng: Rng, deep: bool) -> Iterator[Case]:
     "Algorithm 3.1, Figure 3",
     "Pairwise coordinate ascent solves the dual (7) of TopPushK to optimality, for every K.",
     shapes="alpha: (n+,), beta: (n-,)",
-    judged="From any feasible start, by the certified relative gap after the steps give out, which "
-    f"is none below {SMALL:g}. For K > 1 a beta at its bound cannot follow the sum of alpha alone.",
+    judged="From any feasible start, by the certified relative gap when no step improves any more; "
+    f"it counts as 0 below {SMALL:g}. For K > 1 a beta at its bound cannot absorb a change "
+    f"of the sum of alpha on its own.",
     cases=starts,
     condition=Condition("K = 1", lambda case: case.K == 1),
     planted=(version("it gains nothing, for K = 1", cases=starts_of_toppush, loops=0),),
@@ -234,7 +237,7 @@ def reaches_the_optimum(case: Case, loops: int = LOOPS) -> Outcome:
 
 
 def compare_gains(case: Case) -> None:
-    """Raise ArithmeticError if a first step gains another amount than the best one in fractions."""
+    """Raise ArithmeticError unless a first step gains as much as the best one in fractions."""
     run, here = ascent(case, patmat=False), toppushk_dual(case)
     for rule in RULES:
         for k, other in rule_pairs(case, rule):
@@ -262,7 +265,7 @@ def patmat_starts(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def few_starts_of_patmat(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield points other than 0, which fwlab does not start from."""
+    """Yield points other than 0; fwlab does not start from 0."""
     found = (case for case in patmat_starts(rng, deep) if any(case.beta) and allowed(case))
     return (case for number, case in enumerate(found) if number < 5)
 
@@ -274,14 +277,16 @@ def positive_starts(rng: Rng, deep: bool) -> Iterator[Case]:
 @claim(
     "M20-C1-alternation",
     "C.2",
-    "With the quadratic surrogate it is enough to optimise a pair at fixed delta and delta after "
-    "it: the ascent reaches the optimum of (30).",
+    "With the quadratic surrogate it is enough to optimise a pair at fixed delta and "
+    "then delta: the ascent reaches the optimum of (30).",
     formula=r"\Delta^*=\operatorname{argmax}_\Delta D(\ldots,\delta),\quad "
     r"\delta^*=\operatorname{argmax}_\delta D(\ldots)",
     shapes="alpha: (n+,), beta: (n-,)",
-    judged="From any feasible start, delta by (32) after each pair; a certified relative gap below "
-    f"{SMALL:g} is none. For delta > 0 the dual is differentiable and the constraints on delta "
-    "stand apart from the others, so that a point that neither part improves is optimal.",
+    judged="From any feasible start, with delta by (32) after each pair; a certified "
+    "relative gap below "
+    f"{SMALL:g} counts as 0. For delta > 0 the dual is differentiable and the "
+    f"constraints on delta are separate from the others, so a point that neither part "
+    f"improves is optimal.",
     cases=patmat_starts,
     condition=Condition("delta > 0 at the start", lambda case: case.delta > 0),
     planted=(

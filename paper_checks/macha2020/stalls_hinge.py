@@ -62,7 +62,7 @@ def one_negative(rng: Rng, deep: bool) -> Iterator[Case]:
 def ascend_exactly(case: Case, loops: int) -> Case:
     """Run Algorithm 3.1 on (34) in fractions.
 
-    Every step is the exact joint maximum over Delta and delta. Long fractions are cut after 20
+    Every step is the exact joint maximum over Delta and delta. Long fractions are truncated to 20
     bits.
     """
     rng, size = np.random.default_rng(case.seed), len(case.alpha) + len(case.beta)
@@ -85,14 +85,15 @@ def ascend_exactly(case: Case, loops: int) -> Case:
     "Pairwise coordinate ascent with the best joint delta solves the dual (34) of Pat&Mat with the "
     "hinge surrogate.",
     shapes="alpha: (n+,), beta: (n-,)",
-    judged="An optimum is missed if the value is below a feasible primal value by more than its "
-    "ten-thousandth. With exact joint steps, better than the ones printed. Where several betas "
+    judged="An optimum counts as missed if the value is below a feasible primal value by "
+    "more than one part in ten thousand. The steps are exact joint steps, which are "
+    "better than the printed ones. Where several betas "
     "share the largest value, delta falls only if all of them fall, and a pair moves one.",
     cases=hinge_starts,
     sides=("primal value less its ten-thousandth", "value after the steps"),
     corrected=version("with one negative sample, where no betas tie", cases=one_negative),
     planted=(version("in one loop, with one negative sample", cases=one_negative, loops=1),),
-    not_proved=RUN + " M20-hinge-pair-stationary has the point where it rests, in fractions.",
+    not_proved=RUN + " M20-hinge-pair-stationary gives the point at which it stops, in fractions.",
     erratum=Erratum(
         page="Section 3.3, Algorithm 3.1, with Theorem D.2",
         printed=r"\mathrm{update\ two\ coordinates\ and}\ \delta",
@@ -126,7 +127,7 @@ def tied_points(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def points_of_one_negative(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield points with one positive and one negative: any one, and the best one."""
+    """Yield points with one positive and one negative: an arbitrary point and the best one."""
     for case in one_negative(rng, deep):
         if len(case.alpha) == 1:
             yield case
@@ -167,8 +168,9 @@ def gap(case: Case) -> Number:
     "A feasible point of (34) that no pair step with the best delta improves is optimal.",
     formula=r"\alpha=1,\ \beta=(1/2,1/2),\ \delta=1/2,\ n\tau=3/2",
     shapes="alpha: (1,), beta: (m,), m equal negatives",
-    judged="not a sentence of the paper: Algorithm 3.1 needs it, to solve (34) as section 3 says. "
-    "Exactly, optimal means that the duality gap is 0; the better point is a multiple of (alpha, "
+    judged="not a sentence of the paper, but Algorithm 3.1 needs it to solve (34), as "
+    "section 3 says. Optimal means that the duality gap is exactly 0; the better "
+    "point is a multiple of (alpha, "
     "beta, delta).",
     cases=tied_and_single_points,
     condition=Condition("there is one negative sample", lambda case: len(case.beta) == 1),
@@ -179,12 +181,12 @@ def gap(case: Case) -> Number:
             rules=RULES[:1],
         ),
     ),
-    not_proved="It fails at a rational point, which is the proof.",
+    not_proved="It fails at a rational point, which proves that it is false.",
 )
 def hinge_stationary_is_optimal(case: Case, rules: tuple[str, ...] = RULES) -> Outcome:
     """Check optimality by the duality gap.
 
-    The best of some points on the ray through the point is compared.
+    It is compared with the best of some points on the ray through the point.
     """
     here = with_best_delta(case)
     pairs = [pair for rule in rules for pair in rule_pairs(case, rule) if pair[0] != pair[1]]

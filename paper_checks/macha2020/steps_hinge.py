@@ -34,8 +34,8 @@ EXCHANGED = (
     r"largest of the lower bounds and the upper end is the least of the upper ones. "
 )
 PLANTED = (
-    version("the upper bound alone corrected", highs=minimum),
-    version("the lower bound alone corrected", lows=maximum),
+    version("only the upper bound corrected", highs=minimum),
+    version("only the lower bound corrected", lows=maximum),
 )
 
 
@@ -58,7 +58,7 @@ def interval_allowed(rule: str, bounds: Callable[[Case], Bounds], case: Case) ->
 
 
 def bounds_of_two_alphas(pair: Case) -> Bounds:
-    """Return the numbers that Theorem D.1 joins to the two bounds of a step of two alphas."""
+    """Return the numbers from which Theorem D.1 forms the two bounds of a step of two alphas."""
     a, b, top = pair.alpha_k, pair.alpha_l, pair.C * pair.theta
     return [-a, b - top], [top - a, b]
 
@@ -89,7 +89,9 @@ def bounds_of_two_alphas(pair: Case) -> Bounds:
     planted=PLANTED,
     proofs=(
         by_pairs(
-            "two alphas", "hinge", "A bound that is right unless both alphas are near their ends."
+            "two alphas",
+            "hinge",
+            "A bound that is wrong only if both alphas are near their limits.",
         ),
     ),
     library=library_of_pairs("hinge"),
@@ -125,7 +127,7 @@ def apart(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def bounds_of_alpha_and_beta(pair: Case) -> Bounds:
-    """Return the numbers that Theorem D.1 joins to the bounds of a step of an alpha and a beta."""
+    """Return the numbers in the bounds of Theorem D.1 for a step of an alpha and a beta."""
     a, b, K = pair.alpha_k, pair.beta_l, pair.K
     lows, highs = [-a, -b], [pair.C * pair.theta - a]
     if K > 1:
@@ -167,7 +169,7 @@ def bounds_of_alpha_and_beta(pair: Case) -> Bounds:
         by_pairs(
             "alpha and beta",
             "hinge",
-            "A bound among five that the others hide at most points.",
+            "An error in one of five bounds, which the others hide at most points.",
             assuming=lambda pair: pair.curvature > 0,
         ),
     ),
@@ -226,7 +228,9 @@ def alpha_and_beta(
     planted=PLANTED,
     proofs=(
         by_pairs(
-            "two betas", "hinge", "An end of the interval that only K beta = sum(alpha) meets."
+            "two betas",
+            "hinge",
+            "An end of the interval that is reached only if K beta = sum(alpha).",
         ),
     ),
     library=library_of_pairs("hinge"),

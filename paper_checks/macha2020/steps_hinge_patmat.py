@@ -50,7 +50,7 @@ PLACE = "Appendix D.2, Theorem D.2, "
 
 
 def patmat_hinge_points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield feasible points of (34) with the best delta for their beta; K plays no part."""
+    """Yield feasible points of (34) with the best delta for their beta; K is not used."""
     for case in hinge_points(rng, deep):
         case.delta = least_delta(case)
         yield case
@@ -65,7 +65,7 @@ def all_apart(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def two_beta_points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield a pair whose third possibility alone is the best step, and points of problems."""
+    """Yield a pair whose best step is only the third possibility, and points of problems."""
     one, zero = Fraction(1), Fraction(0)
     yield Case(
         kind="a pair",
@@ -136,8 +136,8 @@ def interval_allowed(case: Case) -> Outcome:
 @claim(
     "M20-thmD2-case1",
     "Theorem D.2",
-    "For Pat&Mat with the hinge the best step of two alphas is gamma, clipped to the interval, and "
-    "delta stays as it is.",
+    "For Pat&Mat with the hinge the best step of two alphas is gamma, clipped to the "
+    "interval, and delta does not change.",
     formula=r"\Delta\geq\min\{-\alpha_k,\alpha_l-C\vartheta_1\},\ "
     r"\Delta\leq\max\{C\vartheta_1-\alpha_k,\alpha_l\},\ \delta^*=\delta",
     shapes="alpha: (n+,); " + NAMED + PAIR,
@@ -158,7 +158,7 @@ def interval_allowed(case: Case) -> Outcome:
     ),
     proofs=(
         by_joint_pairs(
-            "two alphas", "A delta that could fall although no beta moved.", apart=False
+            "two alphas", "A delta that could decrease although no beta changes.", apart=False
         ),
     ),
     library=library_of_pairs("hinge", patmat=True),
@@ -211,7 +211,8 @@ def two_alphas(case: Case, lows: Join = minimum, highs: Join = maximum, factor: 
     ),
     proofs=(
         by_joint_pairs(
-            "alpha and beta", "A fourth possibility that is best in a corner that no sample meets."
+            "alpha and beta",
+            "A fourth possibility that is best only in cases that were not sampled.",
         ),
     ),
     library=library_of_pairs("hinge", patmat=True),
@@ -250,15 +251,15 @@ def alpha_and_beta(case: Case, kink: bool = False, charge: int = 1, second: bool
 @claim(
     "M20-thmD2-case3",
     "Theorem D.2",
-    "The best step of two betas with the best delta is one of three possibilities: the largest "
-    "beta is another one, the k-th or the l-th.",
+    "The best step of two betas with the best delta is one of three possibilities: "
+    "the largest beta is the k-th, the l-th or a different one.",
     formula=r"\gamma=-\frac{s_k-s_l+c}{K_{kk}+K_{ll}-K_{kl}-K_{lk}},\ (c,\delta^*)="
     r"(0,\frac{\beta_{\max}}{\vartheta_2}),\ (\frac{n\tau}{\vartheta_2},"
     r"\frac{\beta_k+\Delta}{\vartheta_2}),\ (-\frac{n\tau}{\vartheta_2},"
     r"\frac{\beta_k-\Delta}{\vartheta_2})",
     shapes="beta: (n-,); " + NAMED + PAIR,
-    judged="beta_max is the largest beta but for the k-th and the l-th, 0 if there is none. k = l, "
-    "which changes nothing, is left aside.",
+    judged="beta_max is the largest beta except the k-th and the l-th, 0 if there is none. "
+    "The case k = l, which changes nothing, is skipped.",
     assumed="no two negative samples coincide, where n tau is divided by 0",
     cases=two_beta_points,
     sides=SIDES,
@@ -275,9 +276,7 @@ def alpha_and_beta(case: Case, kink: bool = False, charge: int = 1, second: bool
         version("further possibilities, the third delta as printed", kinks=True),
         version("n tau of the wrong sign", kinks=True, right_delta=True, sign=-1),
     ),
-    proofs=(
-        by_joint_pairs("two betas", "A piece between kinks whose own best step is not listed."),
-    ),
+    proofs=(by_joint_pairs("two betas", "A piece between kinks whose best step is not listed."),),
     library=library_of_pairs("hinge", patmat=True),
     erratum=Erratum(
         page=PLACE + "third case",

@@ -41,8 +41,8 @@ def patmat_points(rng: Rng, deep: bool) -> Iterator[Case]:
     r"\ \ldots",
     shapes="alpha: (n+,), beta: (n-,); theta is theta_1; scores: s_k -+ s_l; "
     "curvature: K_kk + K_ll -+ K_kl -+ K_lk, plus for an alpha with a beta",
-    judged="(30) allows delta = 0, where the fractions with delta are undefined. k = l, which "
-    "changes nothing, is left aside.",
+    judged="(30) allows delta = 0, where the fractions with delta are undefined. The case k "
+    "= l, which changes nothing, is skipped.",
     cases=patmat_points,
     sides=("as printed", "by definition"),
     condition=Condition("delta > 0", lambda case: case.delta > 0),

@@ -9,7 +9,7 @@ from paper_checks.macha2020.in_fwlab import library_of_pairs
 from paper_checks.macha2020.pairs import Printed, Step, by_pairs, points, steps_are_best
 
 HALF = Fraction(1, 2)
-ALONE = "k = l, which changes nothing, is left aside."
+ALONE = "The case k = l, which changes nothing, is skipped."
 CHARITY = "0/0 is read as 0; it occurs where two samples coincide. " + ALONE
 PAIR = "scores: s_k - s_l; curvature: K_kk + K_ll - K_kl - K_lk"
 MIXED_PAIR = "scores: s_k + s_l; curvature: K_kk + K_ll + K_kl + K_lk"
@@ -36,7 +36,7 @@ SIDES = ("as printed", "by definition")
         by_pairs(
             "two alphas",
             "quadratic",
-            "A factor that is right for C theta^2 = 1 alone, and a bound that seldom holds back.",
+            "A factor that is right only for C theta^2 = 1, and a bound that is rarely active.",
         ),
     ),
     library=library_of_pairs("quadratic"),
@@ -75,7 +75,8 @@ def step_of_two_alphas(
         by_pairs(
             "alpha and beta",
             "quadratic",
-            "A bound with K that a random point seldom meets, as beta_l and sum(alpha) move both.",
+            "A bound with K that is rarely active at random points, as beta_l and "
+            "sum(alpha) both change.",
         ),
     ),
     library=library_of_pairs("quadratic"),
@@ -101,7 +102,7 @@ def step_of_alpha_and_beta(
 
 
 def bounds_of_two_betas(pair: Case, with_K: bool = True) -> tuple[list[Real], list[Real]]:
-    """Return the numbers that Theorem 3.1 joins to the two bounds of a step of two betas."""
+    """Return the numbers from which Theorem 3.1 forms the two bounds of a step of two betas."""
     b, c = pair.beta_k, pair.beta_l
     if pair.K == 1 or not with_K:
         return [-b], [c]

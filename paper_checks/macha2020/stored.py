@@ -75,10 +75,10 @@ def times_of_a_loop(case: Case, power: float = 1.0, factor: float | None = None)
 PUSH = ("TopPush", "TopPushK, K = 5", "TopPushK, K = 10")
 PATMAT = ("Pat&Mat, tau = 0.01", "Pat&Mat, tau = 0.05", "Pat&Mat, tau = 0.1")
 RECALLS = ("0.05", "0.1", "0.2", "0.4", "0.6", "0.8")
-INTERVAL = 1.96  # deviations to either side hold 95 per cent
+INTERVAL = 1.96  # an interval of this many deviations on both sides has 95 per cent
 ONE_CUT = (
-    "With a 95% interval from the binomial deviation of each precision, as there is one cut of "
-    "each set; an interval with 0 decides nothing."
+    "With a 95% interval from the binomial deviation of each precision, as each set "
+    "is split once; an interval that contains 0 decides nothing."
 )
 
 
@@ -110,7 +110,7 @@ def kernels_compared(rng: Rng, deep: bool) -> Iterator[Case]:
     planted=(version("higher by 40 per cent", more=40.0),),
 )
 def gaussian_is_better(case: Case, more: float = 0.0) -> Outcome:
-    """Compare the means; the recalls share a cut, so that their deviations add up."""
+    """Compare the means; the recalls use the same split, so their deviations add up."""
     gain = float((case.gauss - case.linear).mean()) - more
     deviations = np.hypot(deviation(case.linear), deviation(case.gauss))
     half = INTERVAL * float(deviations.mean())
@@ -118,7 +118,7 @@ def gaussian_is_better(case: Case, more: float = 0.0) -> Outcome:
 
 
 def families_compared(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield the best precision of either family at the smallest and the largest recall."""
+    """Yield the best precision of each family at the smallest and the largest recall."""
     table = stored_table("macha2020_table3")
     for features in ("raw", "standardised"):
         for kernel in ("linear", "rbf"):
@@ -138,7 +138,8 @@ def families_compared(rng: Rng, deep: bool) -> Iterator[Case]:
     "M20-table3-recall",
     "4.4, Table 3",
     "TopPush and TopPushK have the highest precision at small recall, Pat&Mat at large recall.",
-    judged="small is 0.05 and large 0.8, the ends of the table; on our data sets. " + ONE_CUT,
+    judged="on our data sets; small is 0.05 and large is 0.8, the first and last recall of "
+    "the table. " + ONE_CUT,
     cases=families_compared,
     from_table=True,
     experiment=ON_SETS,

@@ -50,8 +50,8 @@ def by_definition(
 ) -> Outcome:
     """Check the stated conjugate by its definition.
 
-    Inside, the value bounds y x - l(x) for every x and is attained at `best`. Outside, y is none of
-    the slopes of the loss.
+    Inside, the value bounds y x - l(x) for every x and is attained at `best`. Outside, y is not a
+    slope of the loss.
     """
 
     def value(x: Real) -> Real:
@@ -66,7 +66,7 @@ def by_definition(
 
 
 PROOF_OF = BySolver(
-    "An end of the domain, or a maximiser, that a grid of y and theta passes over.",
+    "An end of the domain, or a maximiser, that a grid of y and theta misses.",
     symbols,
     lambda case: case.theta > 0,
     sized_by=(),

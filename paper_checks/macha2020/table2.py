@@ -1,4 +1,4 @@
-"""Check M20 section 4.3: the sizes and the shares of positives that Table 2 prints."""
+"""Check M20 section 4.3: the sizes and the shares of positives printed in Table 2."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -36,7 +36,7 @@ def parts(rng: Rng, deep: bool) -> Iterator[Case]:
     "M20-table2-parts",
     "4.3, second and third sentences; Table 2",
     "Sets without a testing part are divided into 50 % for training, 25 % for validation and 25 % "
-    "for testing; of the others the validation part is as large as the testing part.",
+    "for testing; for the others the validation part is as large as the testing part.",
     shapes="samples: training, validation, testing; total: of the whole set",
     judged="by the printed sizes: each is within one sample of its share, and together they are "
     "the whole set. Fashion-MNIST has a testing part.",
@@ -67,7 +67,8 @@ def parts_as_stated(
     shapes="shares: per cent of training, validation and testing; positives: of the whole set",
     judged="there are whole numbers of positives in the three parts that round to the printed "
     "shares and sum to the positives of the data set; y+ is 7, 8, 9 and 7, 8 for the wines and "
-    "the label 0 for Fashion-MNIST. The positives of the whole sets are facts of their sources.",
+    "the label 0 for Fashion-MNIST. The numbers of positives of the whole sets are "
+    "taken from their sources.",
     cases=parts,
     planted=(
         version("of sets with one per cent more positives", factor=Fraction(101, 100)),

@@ -84,7 +84,8 @@ THRESHOLD = Library(("fwlab.ranking.thresholds.MeanOfLargest.value",), threshold
     "which makes it TopPush.",
     formula=r"t=\frac{1}{K}\sum_{j=1}^K s^-_{[j]}",
     shapes="w: (d,); s, r: (n-,), scores of the negatives at two w, and p, q of a positive",
-    judged="On symbols convex means: at the middle of two points at most the mean. theta = 1 is "
+    judged="On symbols, convex means: the value at the midpoint of two points is at most "
+    "the mean of their values. theta = 1 is "
     "the unit of the scores.",
     cases=pairs_and_scores,
     planted=(
@@ -93,7 +94,7 @@ THRESHOLD = Library(("fwlab.ranking.thresholds.MeanOfLargest.value",), threshold
     ),
     proofs=(
         BySolver(
-            "A threshold that is convex along the lines that were drawn and along no other.",
+            "A threshold that is convex along the lines that were drawn but not along others.",
             symbolic_scores,
             sized_by=("m", "K"),
         ),
@@ -136,14 +137,15 @@ def symbolic_thresholds(deep: bool) -> Iterator[Case]:
 @claim(
     "M20-lemma-topk",
     "proof of Theorem 2.1",
-    "The mean of the K largest scores is the least of t plus a K-th of the parts above t.",
+    "The mean of the K largest scores is the minimum over t of t plus 1/K times the "
+    "sum of the parts above t.",
     formula=r"\frac{1}{K}\sum_{j=1}^K s_{[j]}=\min_t\ t+\frac{1}{K}\sum_j\max(0,s_j-t)",
     shapes="s: (n-,); t: a number",
     cases=weight_pairs,
     planted=(version("one of K + 1", more=1), version("without the factor 1/K", divided=False)),
     proofs=(
         BySolver(
-            "A minimum that is attained between the scores, or with ties at the K-th score alone.",
+            "A minimum that is attained between the scores, or only with ties at the K-th score.",
             symbolic_thresholds,
             sized_by=("m", "K"),
         ),

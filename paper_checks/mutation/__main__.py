@@ -84,7 +84,7 @@ def parser() -> argparse.ArgumentParser:
         "--count", type=whole_number(1), default=100, help="changes for each paper (100)"
     )
     made.add_argument(
-        "--change", metavar="TEXT", help="instead all changes whose names have this text"
+        "--change", metavar="TEXT", help="instead, try all changes whose names contain this text"
     )
     made.add_argument("--jobs", type=whole_number(1), default=1, help="processes (1)")
     made.add_argument("--keep", type=Path, metavar="DIR", help="keep results; resume from them")
@@ -105,7 +105,7 @@ def why_not(options: argparse.Namespace) -> str:
 
 
 def chosen(options: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
-    """Yield each paper with the rows that are asked for."""
+    """Yield each paper with its selected rows."""
     for paper in PAPERS:
         ids = [c.id for c in claims(paper) if options.id is None or c.id in options.id]
         if ids and paper in (options.paper or PAPERS):
@@ -113,7 +113,7 @@ def chosen(options: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
 
 
 def score(paper: str, ids: Sequence[str], options: argparse.Namespace) -> Scored:
-    """Trace the rows of a paper, choose changes and judge them; finished work is read again."""
+    """Trace the rows of a paper, choose changes and judge them; stored results are reused."""
     store = store_in(options.keep)
     known = store.read("row", ids, row_of)
     missing = [id for id in ids if id not in known]
@@ -139,12 +139,12 @@ def score(paper: str, ids: Sequence[str], options: argparse.Namespace) -> Scored
 
 
 def row_of(part: dict[str, Any]) -> Row:
-    """Return the row that an entry of a file holds."""
+    """Return the row stored in an entry of a file."""
     return Row(**part | {"lines": tuple((file, line) for file, line in part["lines"])})
 
 
 def result_of(part: dict[str, Any]) -> MutantResult:
-    """Return the result that an entry of a file holds."""
+    """Return the result stored in an entry of a file."""
     return MutantResult(**part | {"rows": tuple(part["rows"])})
 
 
@@ -154,7 +154,7 @@ def shown(work: Iterable[Any], total: int, what: str) -> Iterator[Any]:
 
 
 class Store:
-    """A folder of finished work, which answers only for the code that did it."""
+    """A folder of stored results, which are valid only for the code that computed them."""
 
     def __init__(self, folder: Path | None, code: str) -> None:
         self.folder, self.code = folder, code
@@ -162,26 +162,29 @@ class Store:
     def read(
         self, kind: str, names: Iterable[str], made: Callable[[dict[str, Any]], Any]
     ) -> dict[str, Any]:
-        """Return {name: what was made} for the names whose work is finished."""
+        """Return {name: stored result} for the names that have one."""
         files = {name: self.file(kind, name) for name in names}
         found = {name: load_record(file) for name, file in files.items() if file is not None}
         return {name: made(record["value"]) for name, record in found.items() if record is not None}
 
     def add(self, kind: str, name: str, content: Any) -> None:
-        """Write finished work."""
+        """Store a result."""
         file = self.file(kind, name)
         if file is not None:
             save_record(file, record_of(asdict(content), getattr(content, "seconds", None)))
 
     def file(self, kind: str, name: str) -> Path | None:
-        """Return the file of some work, None if nothing is kept."""
+        """Return the file of a result, or None if nothing is stored."""
         if self.folder is None:
             return None
         return place(self.folder, name, ".json", self.code, kind).file
 
 
 def store_in(folder: Path | None) -> Store:
-    """Return the store in a folder; without one, or code that it cannot depend on, keep nothing."""
+    """Return the store in a folder.
+
+    It stores nothing without a folder or if the code cannot be identified.
+    """
     if folder is not None:
         try:
             return Store(folder, identity(rows_of))

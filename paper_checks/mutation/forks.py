@@ -1,4 +1,4 @@
-"""Run tasks in forks of this process, each with a limit on its memory and on its time."""
+"""Run tasks in forks of this process, each with limits on memory and time."""
 
 import os
 import resource
@@ -11,16 +11,16 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-# what a fork may take above what this process has
+# the most memory that a fork may use beyond that of this process
 MOST_MEMORY = 6 * 2**30
 FIRST_SECONDS = 60.0
 
-# a task gets a function by which it asks for the seconds of its next part
+# a task receives a function with which it sets a time limit for its next part
 Task = Callable[[Callable[[float], None]], Any]
 
 
 class Stopped:
-    """The answer of a task that took too long, or whose process died."""
+    """The result of a task that took too long or whose process died."""
 
 
 @dataclass
@@ -34,7 +34,10 @@ class Running:
 
 
 def in_forks(tasks: Iterable[tuple[str, Task]], jobs: int) -> Iterator[tuple[str, Any]]:
-    """Yield the name and the answer of each task, as it is finished, by `jobs` forks at a time."""
+    """Run tasks in at most `jobs` forks at a time.
+
+    Yield the name and result of each as it finishes.
+    """
     waiting, running = iter(tasks), list[Running]()
     try:
         while True:
@@ -66,7 +69,7 @@ def started(name: str, task: Task) -> Running:
 
 
 def work(task: Task, sender: Connection) -> None:
-    """Do a task in the fork, silently, and send the answer."""
+    """Run a task in the fork, without output, and send the result."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
@@ -80,7 +83,7 @@ def work(task: Task, sender: Connection) -> None:
 
 
 def limit_memory() -> None:
-    """Let this process have MOST_MEMORY more than now, where the system says what it has."""
+    """Limit this process to MOST_MEMORY more than it uses now, where the system reports its use."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             now = int(file.read().split()[0]) * resource.getpagesize()
@@ -91,7 +94,7 @@ def limit_memory() -> None:
 
 
 def answered(fork: Running) -> tuple[bool, Any]:
-    """Return whether a task has ended, and its answer. Raises RuntimeError if the task raised."""
+    """Return whether a task has ended, and its result. Raises RuntimeError if the task raised."""
     while fork.receiver.poll():
         try:
             kind, content = fork.receiver.recv()

@@ -1,4 +1,4 @@
-"""Judge the rows of a paper again, as they are and with one change planted."""
+"""Judge the rows of a paper again, unchanged and with one change planted."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,18 +16,18 @@ from paper_checks.records import Record
 from paper_checks.run import tried
 from paper_checks.verdicts import Verdict
 
-# what a row says; a change that leaves it all as it is survives
+# the parts of a row's result; a change that alters none of them survives
 SAYS = ("verdict", "tier", "corrected", "proof_sizes", "defects_missed", "library_failed")
-# how long a row may take: as often as long as unchanged, and these seconds
+# time limit of a row: this multiple of its time without a change, plus these seconds
 TIMES, SECONDS = 10, 60.0
 LONGEST_ROW = 1800.0
-# what a row imports only when it needs it; imported once for all forks
+# modules that rows import lazily; imported once for all forks
 LATE = ("paper_checks.search", "sympy", "scipy.optimize", "cvxpy")
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row as it is: what it says, its seconds, and the lines that its forms run."""
+    """An unchanged row: its result, its seconds, and the lines that its forms run."""
 
     id: str
     says: Record
@@ -41,7 +41,7 @@ class Row:
 
 @dataclass(frozen=True)
 class MutantResult:
-    """The fate of a change: the rows that run it, and the one that caught it, or "".
+    """The result of a change: the rows that run it, and the row that caught it, or "".
 
     `how` says how that row caught it.
     """
@@ -53,25 +53,25 @@ class MutantResult:
 
 
 def prepare() -> None:
-    """Import what the forks need. No row is judged in this process: it would keep answers."""
+    """Import what the forks need. No row is judged in this process, as it would cache answers."""
     claims()
     for module in LATE:
         import_module(module)
 
 
 def says(record: Record) -> Record:
-    """Return what a row says: its verdict, its strength, and what its trials found."""
+    """Return a row's result: its verdict, its tier, and the results of its trials."""
     corrected = record["corrected_trial"] or {}
     return {**{name: record[name] for name in SAYS}, "corrected_failed": corrected.get("failed")}
 
 
 def folder(paper: str) -> str:
-    """Return the folder of a paper's package, from the root."""
+    """Return the folder of a paper's package, relative to the root."""
     return f"paper_checks/{PAPERS[paper][0]}"
 
 
 def traced(id: str, allow: Callable[[float], None]) -> Row:
-    """Judge a row as it is and trace it."""
+    """Judge an unchanged row and trace it."""
     allow(LONGEST_ROW)
     claim = CLAIMS[id]
     start = time.perf_counter()
@@ -83,7 +83,7 @@ def traced(id: str, allow: Callable[[float], None]) -> Row:
 
 
 def rows_of(ids: Iterable[str], jobs: int) -> Iterator[Row]:
-    """Yield the rows as they are, those that have a verdict here."""
+    """Yield the unchanged rows that have a verdict on this machine."""
     for id, row in in_forks(((id, partial(traced, id)) for id in ids), jobs):
         if isinstance(row, Stopped):
             raise RuntimeError(f"{id}: no verdict within {LONGEST_ROW:.0f} s, with no change")
@@ -91,7 +91,7 @@ def rows_of(ids: Iterable[str], jobs: int) -> Iterator[Row]:
 
 
 def by_row(paper: str, rows: Sequence[Row]) -> dict[str, list[Mutant]]:
-    """Return the changes that each row runs, in their fixed order; none of an untestable row."""
+    """Return the changes that each row runs, in a fixed order; an untestable row has none."""
     files = sorted((ROOT / folder(paper)).glob("*.py"))
     every = [m for file in files for m in mutants(file.relative_to(ROOT).as_posix())]
     every.sort(key=lambda mutant: mutant.place_in_order)
@@ -103,7 +103,7 @@ def by_row(paper: str, rows: Sequence[Row]) -> dict[str, list[Mutant]]:
 
 
 def spread(choices: Mapping[str, Sequence[Mutant]], count: int) -> list[Mutant]:
-    """Return up to `count` changes: the rows choose in turn, each the next that is not taken."""
+    """Return up to `count` changes: the rows take turns, each choosing its next untaken change."""
     taken: dict[str, Mutant] = {}
     turns = [iter(choices[id]) for id in choices]
     while turns and len(taken) < count:
@@ -117,7 +117,7 @@ def spread(choices: Mapping[str, Sequence[Mutant]], count: int) -> list[Mutant]:
 
 
 def judged(mutant: Mutant, rows: Sequence[Row], allow: Callable[[float], None]) -> MutantResult:
-    """Plant a change and judge the rows that run it, up to the first that catches it."""
+    """Plant a change and judge the rows that run it until one catches it."""
     allow(rows[0].limit)
     plant(mutant)
     for row in rows:
@@ -128,7 +128,7 @@ def judged(mutant: Mutant, rows: Sequence[Row], allow: Callable[[float], None]) 
 
 
 def difference(row: Row) -> str:
-    """Return what a row says now in place of what it said, in a few words; "" if nothing."""
+    """Return a short text on how a row's result differs from before; "" if it does not."""
     try:
         found = says(tried(row.id, 0, False, INSIDE[CLAIMS[row.id].paper]))
     except Exception as error:
@@ -155,7 +155,7 @@ def results(
     choices: Mapping[str, Sequence[Mutant]],
     jobs: int,
 ) -> Iterator[MutantResult]:
-    """Yield what becomes of changes, as it is found; the quickest row judges first."""
+    """Yield the result of each change as it is found; the quickest rows judge first."""
     quickest = sorted(rows, key=lambda row: row.seconds)
     keys = {id: {mutant.key for mutant in found} for id, found in choices.items()}
     work = {m.key: (m, [row for row in quickest if m.key in keys[row.id]]) for m in tried}

@@ -1,7 +1,7 @@
 """List the changes of a module's formulas: one operator, constant or term each.
 
-`slots` finds the places of a tree and what may stand there: for the ledger what `others` says, in
-functions; `tests/planted/mutate.py` has a longer list, for whole modules of fwlab.
+`slots` finds the places of a tree and their possible replacements. The ledger uses those of
+`others`, within functions; `tests/planted/mutate.py` has a longer list, for whole modules of fwlab.
 """
 
 import ast
@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-# the largest constant that is changed; larger ones are sizes, budgets and seeds
+# the largest constant that is changed; larger constants are sizes, budgets and seeds
 LARGEST = 10
 # the longest expression that is shown around a changed constant
 LONGEST = 70
@@ -31,14 +31,14 @@ OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.Div: ast.Mult,
 }
 EXTREMES = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"}
-# texts and lists are joined by + and repeated by *, which is no arithmetic
+# on strings and lists, + and * are not arithmetic
 JOINED = (ast.JoinedStr, ast.List, ast.Tuple, ast.ListComp)
-# what is shown around a changed constant
+# the kinds of expressions that are shown around a changed constant
 SHOWN = (ast.expr, ast.keyword, ast.Assign, ast.AugAssign, ast.Return)
 UNREAD = ("annotation", "returns", "type_params", "pattern")
 Function = ast.FunctionDef | ast.Lambda
 Node = ast.expr | ast.stmt
-# yields the nodes that may stand in place of a node, given its parent and itself
+# yields the possible replacements of a node, given its parent and the node
 Others = Callable[[ast.AST, Node], Iterator[ast.AST]]
 
 
@@ -51,15 +51,16 @@ class Mutant:
     file : str
         The path of the module, from the root of the repository.
     number : int
-        The place among the changes of the module.
+        The index among the changes of the module.
     function : str
-        The function, or the outermost one if it lies in another.
+        The function that contains the change; the outermost one if functions are nested.
     line : int
         The line of the change.
     runs_at : int
-        The line that runs if the change matters: of a default, the first line of its function.
+        The line that must run for the change to matter: for a default value, the first line of its
+        function.
     repetition : int
-        0 for the first change of its function with these texts.
+        0 for the first change of the function with these texts, 1 for the second, and so on.
     """
 
     file: str
@@ -73,19 +74,19 @@ class Mutant:
 
     @property
     def key(self) -> str:
-        """The name of the change, which edits elsewhere in the file leave alone."""
+        """The name of the change, which stays the same when other parts of the file are edited."""
         again = f" ({self.repetition + 1})" if self.repetition else ""
         return f"{self.file} {self.function}: {self.original} -> {self.changed}{again}"
 
     @property
     def place_in_order(self) -> bytes:
-        """A fixed random number: changes are tried in the order of a hash of their names."""
+        """A fixed pseudo-random number, by which changes are ordered: a hash of the name."""
         return sha256(self.key.encode()).digest()
 
 
 @dataclass(frozen=True)
 class Slot:
-    """A place in a tree and the node that may replace the one there.
+    """A place in a tree and a replacement for the node there.
 
     `outermost` is the outermost function around it, or None; `default_of` is the function at module
     level whose default value is changed, or None.
@@ -112,7 +113,7 @@ class Slot:
 
 
 def mutants(file: str) -> list[Mutant]:
-    """Return all changes of a module, in the order of its text."""
+    """Return all changes of a module, in source order."""
     found: list[Mutant] = []
     seen: Counter[str] = Counter()
     for number, slot in enumerate(slots(parsed(file))):
@@ -132,23 +133,23 @@ def mutants(file: str) -> list[Mutant]:
 
 
 def parsed(file: str) -> ast.Module:
-    """Return the tree of a module, given by its path from the root."""
+    """Return the syntax tree of a module, given by its path from the root."""
     return ast.parse((ROOT / file).read_text("utf-8"))
 
 
 def first_line(function: Function) -> int:
-    """Return the line at which Python says that a function starts."""
+    """Return the line that Python reports as the start of a function."""
     decorators = getattr(function, "decorator_list", [])
     return min(node.lineno for node in (function, *decorators))
 
 
 def slots(tree: ast.Module) -> list[Slot]:
-    """Return the changes of the functions of a tree; the order depends on the source alone."""
+    """Return the changes of the functions of a tree; their order depends only on the source."""
     return [slot for slot in all_slots(tree, others) if slot.outermost is not None]
 
 
 def all_slots(tree: ast.Module, others: Others, unread: Sequence[str] = UNREAD) -> Iterator[Slot]:
-    """Yield each node of a tree with each of the others that may stand in its place.
+    """Yield each node of a tree with each of its possible replacements.
 
     `unread` names the fields of nodes below which nothing is changed.
     """
@@ -181,7 +182,7 @@ def below(
 
 
 def others(parent: ast.AST, node: Node) -> Iterator[ast.AST]:
-    """Yield the nodes that may stand in place of a node."""
+    """Yield the possible replacements of a node."""
     match node:
         case ast.Compare(left, operators, right):
             for i, operator in enumerate(operators):
@@ -208,7 +209,7 @@ def others(parent: ast.AST, node: Node) -> Iterator[ast.AST]:
 
 
 def is_joined(node: ast.expr) -> bool:
-    """Return whether a node is a text or a list."""
+    """Return whether a node is a string or a list."""
     return isinstance(node, JOINED) or (
         isinstance(node, ast.Constant) and isinstance(node.value, str)
     )
@@ -231,7 +232,10 @@ def parameter(arguments: ast.arguments, default: ast.expr) -> str:
 
 
 def texts(slot: Slot) -> tuple[str, str]:
-    """Return the original and the changed text; a constant stands in its expression, if short."""
+    """Return the original and the changed text.
+
+    A constant is shown within its expression if that is short.
+    """
     if isinstance(slot.parent, ast.arguments):
         assert isinstance(slot.node, ast.expr)
         name = parameter(slot.parent, slot.node)

@@ -10,17 +10,18 @@ from paper_checks.mutation.judging import MutantResult
 from paper_checks.mutation.mutants import Mutant
 
 ABOUT = """
-A row of the ledger is as good as the errors that it would see. Here one operator, constant or term
-of a check's formula is changed at a time: `<=` to `<` and the like, `+` to `-`, `*` to `/`, a
+A row of the ledger is only as good as its ability to detect errors. Here one operator, constant or
+term of a check's formula is changed at a time: `<=` to `<` and the like, `+` to `-`, `*` to `/`, a
 constant c <= 10 to c + 1, min to max, k to k + 1 in a call; one term of a sum is left out. Only
 lines that run while a form, a condition or a proof of a row is evaluated are changed, not those
-that draw its cases. The rows of a paper choose in turn, each the next change of its lines in a
+that draw its cases. The rows of a paper take turns; each chooses the next change of its lines in a
 fixed random order. All rows of the paper that run the changed line are judged again, the quickest
 first, as in a quick run. The change is *caught* if a row raises or takes ten times as long, or if
 its verdict, its tier, the sizes of its proof, its corrected version, a planted version or the
-comparison with fwlab comes out otherwise. Else it *survives*; a survivor without a reason is open.
+comparison with fwlab comes out differently. Otherwise it *survives*; a survivor without a reason is
+open.
 """.strip()
-# rows of the table that name a few of many ids
+# the number of ids that a table entry names before it counts the rest
 MOST_NAMED = 3
 
 
@@ -28,8 +29,8 @@ MOST_NAMED = 3
 class Scored:
     """The outcome for one paper.
 
-    `rows` counts its rows, `reached` those that run one of the changes, `possible` all changes of
-    lines that rows run.
+    `rows` counts its rows, `reached` the rows that run at least one of the changes, `possible` all
+    changes of lines that rows run.
     """
 
     paper: str
@@ -55,7 +56,7 @@ def markdown(scored: Sequence[Scored], reasons: Mapping[str, str], stamp: Mappin
 
 
 def score_table(scored: Sequence[Scored], reasons: Mapping[str, str]) -> list[str]:
-    """Return a line per paper and their sum."""
+    """Return a line per paper and a line of totals."""
     lines = [
         "| paper | rows | rows that run a change | possible changes | tried | caught | score "
         "| survivors with a reason | open |",
@@ -105,14 +106,14 @@ def way(how: str) -> str:
         "corrected failed": "the corrected version fails",
         "defects missed": "a planted version is no longer refuted",
         "library failed": "the comparison with fwlab fails",
-        "no verdict": "the row takes too long, or too much memory",
+        "no verdict": "the row takes too much time or memory",
     }
     kind = how.partition(":")[0]
     return names.get("raises" if kind.startswith("raises") else kind, kind)
 
 
 def survivor_table(part: Scored, reasons: Mapping[str, str]) -> list[str]:
-    """Return the survivors of a paper in the order of their files; the open ones say so."""
+    """Return the survivors of a paper in the order of their files; open ones are marked."""
     lines = ["| line | original | changed | rows | reason |", "|---|---|---|---|---|"]
     for mutant, result in sorted(part.survivors, key=lambda pair: (pair[0].file, pair[0].number)):
         place = f"{mutant.file.partition('/')[2]}:{mutant.line} `{mutant.function}`"

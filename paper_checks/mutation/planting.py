@@ -1,4 +1,4 @@
-"""Plant a change into the functions of this process, in memory."""
+"""Plant a change in the functions of this process, in memory."""
 
 import ast
 import gc
@@ -10,10 +10,10 @@ from paper_checks.mutation.mutants import ROOT, Mutant, Slot, first_line, parsed
 
 
 def plant(mutant: Mutant) -> None:
-    """Give the functions of a module their changed code, or their changed default.
+    """Replace the code, or a default value, of functions of a module by the changed one.
 
-    Functions that hold other functions get the changed ones with their own code. Raises ValueError
-    if no function of this process has the code that is changed.
+    Nested functions are changed together with the code of the function that contains them. Raises
+    ValueError if no function of this process has the code that is changed.
     """
     module = sys.modules[mutant.file.removesuffix(".py").replace("/", ".")]
     path = str(ROOT / mutant.file)
@@ -32,9 +32,9 @@ def plant(mutant: Mutant) -> None:
 
 
 def plantable(mutant: Mutant) -> bool:
-    """Return whether the functions of this process can have the changed code.
+    """Return whether the changed code can be planted in the functions of this process.
 
-    A function made by another one cannot if the change refers to other names of its maker.
+    It cannot in a closure if the change uses other variables of the enclosing function.
     """
     tree, path = parsed(mutant.file), str(ROOT / mutant.file)
     before = compiled(tree, path)
@@ -51,14 +51,14 @@ def functions_of(path: str) -> list[FunctionType]:
 
 
 def compiled(tree: ast.Module, path: str) -> CodeType:
-    """Return the code of a module as an import makes it."""
+    """Return the code of a module as an import would compile it."""
     return compile(tree, path, "exec", dont_inherit=True)
 
 
 def differing(old: CodeType, new: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
-    """Yield the codes of functions that differ, the old one and the new one.
+    """Yield the differing code objects of functions as pairs, old and new.
 
-    If a function inside was left out with its term, no other one inside has changed.
+    If a nested function was removed together with its term, no other nested function has changed.
     """
     inside = codes_in(old), codes_in(new)
     if len(inside[0]) != len(inside[1]):
@@ -74,7 +74,7 @@ def codes_in(code: CodeType) -> list[CodeType]:
 
 
 def give_code(changed: dict[CodeType, CodeType], functions: list[FunctionType]) -> int:
-    """Replace codes; return the number of functions with a new one."""
+    """Replace code objects; return the number of functions changed."""
     found = [f for f in functions if f.__code__ in changed]
     for function in found:
         function.__code__ = changed[function.__code__]
@@ -82,7 +82,7 @@ def give_code(changed: dict[CodeType, CodeType], functions: list[FunctionType]) 
 
 
 def give_default(slot: Slot, functions: list[FunctionType], names: dict[str, object]) -> int:
-    """Replace the defaults of a function; return the number of functions with new ones."""
+    """Replace the default values of a function; return the number of functions changed."""
     node = slot.default_of
     assert node is not None
     place = (getattr(node, "name", "<lambda>"), first_line(node))
@@ -96,5 +96,5 @@ def give_default(slot: Slot, functions: list[FunctionType], names: dict[str, obj
 
 
 def value(node: ast.expr, names: dict[str, object]) -> object:
-    """Return the value of an expression with the names of its module."""
+    """Evaluate an expression in the namespace of its module."""
     return eval(compile(ast.Expression(node), "<default>", "eval"), names)

@@ -1,4 +1,4 @@
-"""Read why changes survive: reasons.toml, by the name of the change."""
+"""Read reasons.toml, which says why changes survive, by the name of the change."""
 
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ def reasons(path: Path = REASONS) -> dict[str, str]:
 
 
 def without_code(known: Iterable[str]) -> list[str]:
-    """Return the names that no change of the present code has."""
+    """Return the names that match no change of the present code."""
     names = list(known)
     files = {name.partition(" ")[0] for name in names}
     keys = {m.key for file in files if (ROOT / file).is_file() for m in mutants(file)}
@@ -29,7 +29,7 @@ def without_code(known: Iterable[str]) -> list[str]:
 
 
 def stale(known: Mapping[str, str], found: Iterable[MutantResult]) -> list[str]:
-    """Return a line for each reason that is for no change, or for one that a row caught."""
+    """Return a line for each reason whose change does not exist or is caught by a row."""
     gone = [f"no such change: {name}" for name in without_code(known)]
     caught = [f"caught by {r.caught_by}: {r.key}" for r in found if r.caught_by and r.key in known]
     return gone + caught

@@ -30,9 +30,10 @@ def forms_of(claim: Claim) -> Iterator[Any]:
 
 
 class LineTrace:
-    """Records the lines below a folder that run inside the forms of a claim.
+    """Records the lines of a folder's files that run inside the forms of a claim.
 
-    What draws the cases is left out, unless a form calls it, too: other cases are no other formula.
+    Case generators are excluded unless a form calls them: changing them does not change the
+    formula.
     """
 
     def __init__(self, claim: Claim, folder: str) -> None:
@@ -49,7 +50,7 @@ class LineTrace:
         sys.settrace(None)
 
     def enter(self, frame: FrameType, event: str, argument: Any) -> Any:
-        """Choose how a call is watched."""
+        """Choose how a call is traced."""
         code = frame.f_code
         if id(code) in self.codes:
             self.inside += 1
@@ -76,5 +77,5 @@ class LineTrace:
 
 
 def unwrapped(form: Any) -> Any:
-    """Return the function inside a partial one."""
+    """Return the function that a functools.partial wraps."""
     return unwrapped(form.func) if isinstance(form, partial) else form

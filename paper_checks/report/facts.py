@@ -1,4 +1,4 @@
-"""Put a record into words, for all reports."""
+"""Describe a record in words, for all reports."""
 
 import re
 import shlex
@@ -9,7 +9,7 @@ from paper_checks.notation import explained
 from paper_checks.records import Record
 from paper_checks.report.words import MEANING, SEVERITIES, TRUE_VERSION
 
-# letters of a value of a witness that gets decimals
+# the longest value of a witness, in letters, that is also shown in decimals
 LONGEST = 60
 
 
@@ -21,9 +21,9 @@ def counts(records: Sequence[Record]) -> str:
 
 
 def errors(records: Sequence[Record]) -> str:
-    """Return how many errors have each severity, as one line; an error in several rows counts once.
+    """Return how many errors have each severity, as one line.
 
-    It has the severity of its gravest row.
+    An error in several rows counts once, with its highest severity.
     """
     refuted = [record for record in records if record["severity"]]
     ranks = list(SEVERITIES)
@@ -38,13 +38,13 @@ def errors(records: Sequence[Record]) -> str:
 
 
 def printed_as(record: Record) -> str:
-    """Return the heading of the form that is false."""
+    """Return the heading for the false form."""
     heads = {"conditional": "as stated", "depends on the reading": "as read"}
     return heads.get(record["verdict"], "as printed")
 
 
 def corrected_as(record: Record) -> str:
-    """Return the heading of the form that is true."""
+    """Return the heading for the true form."""
     return "read otherwise" if record["verdict"] == "depends on the reading" else "as it should be"
 
 
@@ -54,7 +54,7 @@ def texts(records: Sequence[Record]) -> dict[str, Record]:
 
 
 def others(record: Record, records: Sequence[Record]) -> list[Record]:
-    """Return the other records with the error that this record shows."""
+    """Return the other records that are refuted by the error shown in this record."""
     if not record["slip"]:
         return []
     return [r for r in records if r["slip"] == record["slip"] and r["id"] != record["id"]]
@@ -73,7 +73,7 @@ def setting(records: Sequence[Record]) -> str:
 
 
 def facts(record: Record) -> list[tuple[str, str]]:
-    """Return the facts about a claim as names and texts, without empty ones."""
+    """Return the facts about a claim as names and texts; empty ones are left out."""
     found = [
         ("severity", severity(record)),
         (true_version(record), corrected(record)),
@@ -86,7 +86,7 @@ def facts(record: Record) -> list[tuple[str, str]]:
 
 
 def evidence(record: Record) -> list[tuple[str, str]]:
-    """Return the judgement and the trials of a claim as names and texts, without empty ones."""
+    """Return the verdict and the trials of a claim as names and texts; empty ones are left out."""
     found = [
         ("shapes", record["shapes"]),
         ("symbols", symbols(record)),
@@ -117,7 +117,7 @@ def symbols(record: Record) -> str:
 
 
 def place(record: Record) -> str:
-    """Return the place in the paper; an erratum names it more closely."""
+    """Return the place in the paper; an erratum gives it more precisely."""
     where, note = str(record["where"]), record["erratum"]
     if note is None:
         return where
@@ -130,7 +130,7 @@ def true_version(record: Record) -> str:
 
 
 def severity(record: Record) -> str:
-    """Return the severity, with the number of failing cases in the main case."""
+    """Return the severity and the number of cases of the main case that fail."""
     if not record["severity"]:
         return ""
     failed = f"fails in {record['failed_in_main_case']} cases of the main case"
@@ -163,12 +163,12 @@ def tried_on(record: Record) -> str:
     return f"{text}, {record['undecided']} undecided" if record["undecided"] else text
 
 
-# a fraction with a number of two digits or more, and what may stand around it
+# a fraction with a number of two or more digits, and the characters allowed around it
 FRACTION = re.compile(r"(?<![\w.])(-?\d+)/(\d+)(?![\w.])")
 
 
 def with_decimals(value: str) -> str:
-    """Return a value with its decimals beside it, if it has a fraction that is hard to read."""
+    """Return a value; if it has a fraction that is hard to read, decimals are added."""
     hard = any(max(len(a.lstrip("-")), len(b)) > 1 for a, b in FRACTION.findall(value))
     if not hard or len(value) > LONGEST:
         return value
@@ -180,7 +180,7 @@ def decimal(fraction: re.Match[str]) -> str:
 
 
 def witness(record: Record) -> list[tuple[str, list[str]]]:
-    """Return the parts of a witness by heading: case, given, both sides, all else."""
+    """Return the parts of a witness by heading: case, given values, both sides, all others."""
     if not record["witness"]:
         return []
     left, right = record["sides"]
@@ -197,12 +197,12 @@ def witness(record: Record) -> list[tuple[str, list[str]]]:
 
 
 def witness_lines(record: Record) -> list[tuple[str, str]]:
-    """Return the parts of a witness, with one text per heading."""
+    """Return the parts of a witness, one text per heading."""
     return [(head, "; ".join(parts)) for head, parts in witness(record)]
 
 
 def shown_margin(margin: float | str | None) -> str:
-    """Return a float to three digits; a fraction as it is."""
+    """Return a float to three digits, or a fraction unchanged."""
     if margin is None:
         return ""
     return f"{margin:.3g}" if isinstance(margin, float) else str(margin)
@@ -244,11 +244,11 @@ def library(record: Record) -> str:
     if record["library_cases"]:
         text += f": {record['library_failed']} of {record['library_cases']} cases fail"
     missed = ", ".join(record["library_defects_missed"])
-    return f"{text} (a defect in {missed} is not seen)" if missed else text
+    return f"{text} (a defect in {missed} is not detected)" if missed else text
 
 
 def run_command(record: Record) -> str:
-    """Return the command that tries this claim again, alone."""
+    """Return the command that tries only this claim again."""
     deep = " --deep" if record["deep"] else ""
     file = f"--file {shlex.quote(record['file'])} " if record["file"] else ""
     return f"python -m paper_checks {file}--id {record['id']} --seed {record['seed']}{deep}"

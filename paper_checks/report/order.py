@@ -1,4 +1,4 @@
-"""Order the pages: errors first, the gravest before the others; each error and claim once."""
+"""Order the pages: errors first, the most severe at the top; each error and claim appears once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,51 +8,54 @@ from paper_checks.records import Record
 from paper_checks.report.words import EXPERIMENTS, REFUTED
 
 WITNESS = (
-    "Each has the smallest instance that shows it, to be checked by hand. Its numbers have one row "
-    "per sample, W has one row per class, samples and classes count from 0, and root is "
-    "sqrt(gamma lam n)."
+    "Each has the smallest instance that refutes it, which can be checked by hand. "
+    "Its arrays have one row per sample, W has one row per class, samples and "
+    "classes count from 0, and root is sqrt(gamma lam n)."
 )
 # name, title, content
 SECTIONS = (
     (
         "theorems",
         "Theorems that are false in their main case",
-        "Each statement fails in a case of its paper's main case, which is given with it, and no "
-        "other numbers in the printed form make it true. " + WITNESS,
+        "Each statement fails within its paper's main case, which is given with it, "
+        "and no other numbers in the printed form make it true. " + WITNESS,
     ),
     (
         "formulas",
         "Formulas and constants",
-        "Each statement is true with another formula or constant, which the paper has nowhere. In "
-        "each paper those that break something come first.",
+        "Each statement is true with a different formula or constant, which appears "
+        "nowhere in the paper. For each paper, errors that affect other results come "
+        "first.",
     ),
     (
         "slips",
         "Slips",
-        "The paper itself has the correct form of each elsewhere. In each paper those that break "
-        "something come first.",
+        "The paper itself has the correct form of each elsewhere. For each paper, "
+        "errors that affect other results come first.",
     ),
     (
         "conditions",
         "Conditions that the papers omit",
-        "Each statement is false as stated, and true under the condition given. It is true with "
-        "another formula, too, or fails only outside the main case.",
+        "Each statement is false as stated, and true under the condition given. It "
+        "is also true with a different formula, or it fails only outside the main "
+        "case.",
     ),
     (
         "experiments",
         "Experiments",
-        "What the papers report of their experiments, repeated here.",
+        "Experimental results that the papers report, repeated here.",
     ),
     (
         "rest",
         "The other statements",
-        "All that is left, by paper.",
+        "All remaining statements, by paper.",
     ),
     (
         "readings",
         "What depends on the reading",
-        "Each statement is false as read, and true if one symbol or word is read otherwise. The "
-        "text judged is machine-read, so that a lost sub- or superscript is no error of the paper.",
+        "Each statement is false as read, and true if one symbol or word is read "
+        "differently. The text judged is machine-read, so a lost subscript or "
+        "superscript is not an error of the paper.",
     ),
 )
 
@@ -68,10 +71,10 @@ class Chapter:
 
 
 def chapters(records: Sequence[Record]) -> list[Chapter]:
-    """Return the chapters, those without records left out.
+    """Return the chapters that have records.
 
-    An error that refutes several claims is in the chapter of the first of them, under which it is
-    shown; the others are left out if that one is here.
+    An error that refutes several claims appears once, under the first of them; the other claims are
+    left out if the first is among the records.
     """
     ids = {record["id"] for record in records}
     once = [r for r in records if r["slip"] in ("", r["id"]) or r["slip"] not in ids]
@@ -84,7 +87,7 @@ def chapters(records: Sequence[Record]) -> list[Chapter]:
 
 
 def breaks_something(record: Record) -> bool:
-    """Return whether other parts of the paper rest on the erratum of this record."""
+    """Return whether the error in this record affects other parts of the paper."""
     note = record["erratum"]
     return note is not None and not note["breaks"].startswith("Nothing")
 
@@ -103,7 +106,7 @@ def place(record: Record) -> str:
 
 
 def by_paper(records: Sequence[Record]) -> list[tuple[str, list[Record]]]:
-    """Return titles with their records: the papers first, then the sources from outside."""
+    """Return titles with their records: the papers first, then other sources."""
     found = []
     for paper in dict.fromkeys([*PAPERS, *(record["paper"] for record in records)]):
         chosen = [record for record in records if record["paper"] == paper]
@@ -113,11 +116,11 @@ def by_paper(records: Sequence[Record]) -> list[tuple[str, list[Record]]]:
 
 
 def heading(paper: str, records: Sequence[Record]) -> str:
-    """Return the title above the records of a paper, or of a source from outside."""
+    """Return the title above the records of a paper or of another source."""
     title = PAPERS[paper][1] if paper in PAPERS else f"claims of {files(records)}"
     return f"{paper}: {title}"
 
 
 def files(records: Sequence[Record]) -> str:
-    """Return the files that records from outside come from."""
+    """Return the users' files from which records come."""
     return ", ".join(dict.fromkeys(record["file"] for record in records))

@@ -1,4 +1,4 @@
-"""Write the ledger as one HTML page, readable without scripts and without other files."""
+"""Write the ledger as one HTML page that needs no scripts and no other files."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -48,7 +48,7 @@ def html_page(records: Sequence[Record], stamp: Mapping[str, Any], sources: str 
 
 @cache
 def environment() -> Environment:
-    """Return the environment of the templates, with all functions that they call."""
+    """Return the template environment, with all functions that the templates call."""
     made = Environment(
         loader=FileSystemLoader(HERE),
         autoescape=True,
@@ -83,7 +83,10 @@ def check_formulas(claim: Claim) -> None:
 
 
 def by_paper(records: Sequence[Record], field: str) -> dict[str, dict[str, int]]:
-    """Return {value of a field: {paper: number of records}}; papers in order, "" left out."""
+    """Return {value of a field: {paper: number of records}}.
+
+    Papers in order, the value "" left out.
+    """
     papers = list(dict.fromkeys(record["paper"] for record in records))
     found = Counter((record[field], record["paper"]) for record in records)
     values = [
@@ -95,6 +98,6 @@ def by_paper(records: Sequence[Record], field: str) -> dict[str, dict[str, int]]
 
 
 def source_link(source: str, sources: str) -> str:
-    """Return the address of "path:line"; a path that starts at the root stays as it is."""
+    """Return the address of "path:line"; an absolute path is left unchanged."""
     path, _, line = source.rpartition(":")
     return f"{quote(str(PurePosixPath(sources) / path), safe='/:.')}#L{line}"

@@ -1,4 +1,4 @@
-"""Say which code, command and machine made a ledger."""
+"""Record which code, command and machine made a ledger."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from fwlab.provenance import provenance
 
 
 def stamp(command: str, seed: int, deep: bool) -> dict[str, Any]:
-    """Return the header of a ledger that was made now.
+    """Return the header of a ledger that is made now.
 
     `commit` ends in "+changes" if the sources differ from it, and is "unknown" outside a checkout.
     """

@@ -21,7 +21,10 @@ NAMES = 15
 
 
 def table(records: Sequence[Record]) -> str:
-    """Return one line per claim, and the counts by verdict; an untried claim shows the reason."""
+    """Return one line per claim, and the counts by verdict.
+
+    An untestable claim shows the reason.
+    """
     width = max((len(record["id"]) for record in records), default=0)
     lines = [line(record, width) for record in records]
     return "\n".join([*lines, "", counts(records), errors(records)]).rstrip()
@@ -40,7 +43,7 @@ def line(record: Record, width: int) -> str:
 
 
 def details(records: Sequence[Record]) -> str:
-    """Return statement, place, verdict, tier, correction and witness of each claim."""
+    """Return the statement, place, verdict, tier, correction and witness of each claim."""
     return "\n\n".join(one(record) for record in records)
 
 
@@ -61,6 +64,6 @@ def one(record: Record) -> str:
 
 
 def named(name: str, text: str) -> str:
-    """Return a name and a text beside it, wrapped."""
+    """Return a name followed by a wrapped text."""
     start = f"  {name:{NAMES - 1}} "
     return textwrap.fill(text, WIDTH, initial_indent=start, subsequent_indent=" " * (NAMES + 2))

@@ -1,14 +1,14 @@
-"""Add to a record what the reports say of it, for readers that do not import this package."""
+"""Add to a record the texts that the reports show, for programs that do not import this package."""
 
 from paper_checks.records import Record
 from paper_checks.report import facts, order
 
-# facts that have entries of their own
+# facts that have separate entries
 BESIDE = ("tier", "planted errors", "of the library")
 
 
 def told(record: Record) -> Record:
-    """Return a record with its words, as `--json` prints it and the site shows it."""
+    """Return a record with its texts, as `--json` prints it and the site shows it."""
     words = {
         "place": facts.place(record),
         "severity": facts.severity(record),

@@ -1,6 +1,6 @@
 """Explain the verdicts and the tiers of evidence, in the order in which they are listed.
 
-Their meanings stand in ledger.schema.json, where readers outside Python find them, too.
+The meanings are stored in ledger.schema.json, so that programs in other languages can use them too.
 """
 
 import json

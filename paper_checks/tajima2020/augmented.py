@@ -1,4 +1,4 @@
-"""T20 section C: the smoothed dual as the dual of a problem with more features."""
+"""Check T20 section C: the smoothed dual as the dual of a problem with more features."""
 
 from fractions import Fraction
 from itertools import product
@@ -47,7 +47,7 @@ from paper_checks.tajima2020.programs import (
         rows=lambda n, m, d: d + m * n,
     ),
     planted=(version("d + m rows", rows=lambda n, m, d: d + m),),
-    not_proved="a count of rows: there is nothing to prove beyond the size of a Kronecker product",
+    not_proved="a count of rows, which follows from the size of a Kronecker product",
     erratum=Erratum(
         "section C, (C.19), (C.20) and section C.1",
         r"(m+1)d",
@@ -73,7 +73,7 @@ def augmented_shape(case: Case, rows: Any = lambda n, m, d: (m + 1) * d) -> Outc
     shapes="Psi_i: (d + m n, m), A: (m, n), w(A): (d,)",
     cases=trainings,
     planted=(version("the root of gamma lambda n", factor=lambda scale: scale),),
-    proofs=(by_solver("A root that is right for lambda n = 1 alone."),),
+    proofs=(by_solver("A root that is right only for lambda n = 1."),),
 )
 def stacked(case: Case, factor: Any = lambda scale: 1) -> Outcome:
     return equal(list(weights(augmented(case), case.A)), stack(case, factor))
@@ -104,7 +104,7 @@ def stack(case: Case, factor: Any = lambda scale: 1) -> list[Real]:
         lambda case: equal(augmented_sum(case, lambda lam: 1 / lam), stack(case)),
     ),
     planted=(version("lambda/n", factor=lambda lam: lam),),
-    proofs=(by_solver("lambda = 1, where both are true."),),
+    proofs=(by_solver("The case lambda = 1, in which both are true."),),
     erratum=Erratum(
         "section C.1, (C.21)",
         r"\tilde w(A):=\frac{1}{n}\sum_i\tilde\Psi_i\alpha_i",
@@ -134,7 +134,7 @@ def augmented_sum(case: Case, factor: Any) -> list[Real]:
     shapes="alpha_i: (m,)",
     cases=trainings,
     planted=(version("minus gamma alpha_i, as (2.24) prints", sign=-1),),
-    proofs=(by_solver("A sign that does not matter: where alpha_i is 0."),),
+    proofs=(by_solver("A wrong sign that has no effect where alpha_i is 0."),),
 )
 def augmented_scores(case: Case, sign: int = 1) -> Outcome:
     return equal(rows(scores(augmented(case), case.A)), rows(shifted(case, sign * case.smoothing)))
@@ -143,13 +143,14 @@ def augmented_scores(case: Case, sign: int = 1) -> Outcome:
 @claim(
     "T20-lemmaC1",
     "Lemma C.1, (C.27) (C.28)",
-    "D_m is the function (2.3) of the risk over the augmented features, and so a Fenchel dual of "
-    "it, as (2.3) is (T20-duality): nowhere above the risk, and equal to it at a maximiser.",
+    "D_m is the function (2.3) of the risk over the augmented features, and "
+    "therefore, like (2.3) (T20-duality), a Fenchel dual of it: never above the "
+    "risk, and equal to it at a maximiser.",
     formula=r"\Vert\tilde w(A)\Vert^2=\Vert w(A)\Vert^2+\frac{\gamma}{\lambda n}\Vert A\Vert_F^2,"
     r"\quad \tilde D(A)=D_m(A)",
     shapes="Psi_i: (d + m n, m), A: (m, n), w: (d + m n,)",
-    judged="with the shape of T20-eqC19 and the link of T20-eqC21; tildes on the w of (C.20), none "
-    "on the Phi of (C.27)",
+    judged="with the shape of T20-eqC19 and the link of T20-eqC21; the w of (C.20) is read "
+    "with a tilde, the Phi of (C.27) without",
     cases=trainings,
     planted=(
         version("gamma/n in (C.28)", scale=lambda lam: lam),
@@ -157,8 +158,8 @@ def augmented_scores(case: Case, sign: int = 1) -> Outcome:
     ),
     proofs=(
         by_solver(
-            "A term of (C.28) that the samples make 0. (C.28) and the formula of D_m are proved; "
-            "that (2.3) meets the risk at its maximiser is tried in floats."
+            "A term of (C.28) that is 0 in the samples. (C.28) and the formula of D_m are proved; "
+            "that (2.3) equals the risk at its maximiser is tried in floats."
         ),
     ),
     library=Library(
@@ -205,7 +206,7 @@ def gap_in_fwlab(case: Case) -> Outcome:
     formula=r"D_m(A)=-\frac{\lambda}{2}\Vert w(A)\Vert^2-\frac{\gamma}{2n}\Vert A\Vert_F^2"
     r"-\frac{1}{n}\sum_i(\Phi^*(-\alpha_i;y_i)+\frac{\gamma}{2}\Vert\alpha_i\Vert^2)",
     shapes="A: (m, n)",
-    judged="Phi* with a tilde read as Phi*: no other is defined",
+    judged="Phi* with a tilde is read as Phi*, as no other is defined",
     cases=trainings,
     sides=("first line", "second line"),
     derived=version(
@@ -252,7 +253,7 @@ def decomposition(case: Case, copies: int = 2) -> Outcome:
 
 
 def first_line(case: Case, copies: int) -> Real:
-    """Return the first line of (C.29) with a number of copies of the smoothing."""
+    """Return the first line of (C.29) with the smoothing term counted the given number of times."""
     square = squared(case.A)
     return dual(case, case.A) - copies * case.smoothing * square / Fraction(2 * case.n)
 

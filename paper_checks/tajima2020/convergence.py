@@ -1,4 +1,4 @@
-"""T20 3.1: the guarantee of Frank-Wolfe with fixed steps, tried in fractions and proved.
+"""Check T20 3.1: the guarantee of Frank-Wolfe with fixed steps, tried in fractions and proved.
 
 Its planted versions fail on `slow_trainings`; it is proved for all t by `guaranteed_for_all_steps`,
 and for the first steps, with the smaller constant of the worst case, by
@@ -32,13 +32,12 @@ from paper_checks.tajima2020.programs import trainings
 Number = Fraction | int
 FIRST_STEPS = 10  # of the semidefinite programs in a quick run: about a second
 DEEP_STEPS = 20
-# shares of the worst case that the constant of the guarantee is compared with
+# shares of the worst case with which the constant of the guarantee is compared
 CONSTANTS = (Fraction(1), Fraction(3, 4))
 
 
 def near_optimum(dual: OwnNorm, denominator: int = 1000) -> list[list[Fraction]]:
-    """Return the weights of the vertices of a feasible point near the maximum of D: a solver's,
-    rounded."""
+    """Return the vertex weights of a feasible point near the maximum of D, from a solver."""
     weights = [cp.Variable(len(row), nonneg=True) for row in dual.rows]
     pairs = [
         (part[j], vertex)
@@ -58,7 +57,7 @@ def near_optimum(dual: OwnNorm, denominator: int = 1000) -> list[list[Fraction]]
 
 
 def slow_trainings(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Small training problems, and those on which the error is above C/(t + 2) or 3/4 of it."""
+    """Yield small training problems, and those whose error is above C/(t + 2) or 3/4 of it."""
     for case in trainings(rng, deep):
         if len(case.y) <= 2 and len(case.features[0]) <= 3:
             yield with_near_optimum({**vars(case), "kind": f"random, {case.kind}", "steps": 12})
@@ -93,10 +92,10 @@ def guaranteed_for_first_steps(
     shift: Number = 2,
     functions: str = "quadratic",
 ) -> bool:
-    """Return whether the guarantee is proved for every data set, of every size, and the first
-    FIRST_STEPS steps (DEEP_STEPS if deep), by certificates.
+    """Return whether certificates prove the guarantee for the first steps.
 
-    functions: "smooth" proves it for every smooth convex function over every set.
+    These are FIRST_STEPS (DEEP_STEPS if deep), for every data set, of every size. functions:
+    "smooth" proves it for every smooth convex function over every set.
     """
     return all(
         prove_open_loop(t, numerator, offset, constant, shift, functions)
@@ -129,7 +128,7 @@ def certificates_of_first_steps(
     relaxed=version("at most 2 C/(t+3)", shift=3),
     proofs=(
         ByTheorem(
-            "A constant that is too small for a training problem that no sample hits.",
+            "A constant that is too small for a training problem that was not sampled.",
             guaranteed_for_all_steps,
             "all sizes, all t",
             recurrence_fails,
@@ -155,10 +154,11 @@ def guarantee(
     constant: Number = 2,
     shift: Number = 2,
 ) -> Outcome:
-    """max D - D(A_t) <= constant C/(t + shift), t = 1 .. case.steps, for Frank-Wolfe with the steps
-    numerator/(t + offset) from each sample's first vertex.
+    """State that max D - D(A_t) <= constant C/(t + shift) for t = 1 .. case.steps.
 
-    Exact; but max D is the value at a rational point near the optimum, a little less.
+    Frank-Wolfe has the steps numerator/(t + offset) and starts at each sample's first vertex. All
+    is exact, except that max D is replaced by the slightly smaller value at a rational point near
+    the optimum.
     """
     dual = of_training(case)
     highest, bound = dual.dual(dual.mixture(case._near)), constant * dual.curvature()

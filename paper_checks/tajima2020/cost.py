@@ -1,7 +1,7 @@
-"""T20 section 2.5: the cost of an iteration, counted while Algorithm 1 runs on counting numbers.
+"""Check T20 section 2.5: the cost of an iteration, counted in a run of Algorithm 1.
 
 Each line is run as printed, on numbers that count every addition, product and comparison; the
-iterate that comes out is compared with the one of plain numbers.
+resulting iterate is compared with that of plain numbers.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,8 +15,8 @@ from paper_checks.cases import Rng
 from paper_checks.ledger import Case, Erratum, Outcome, WhereRight, claim, version
 from paper_checks.outcomes import counted, equal
 
-# A line costs O(bound) here if it takes at most this many operations for each unit of the bound,
-# at every size tried; sizes grow far enough apart for a missing factor to exceed it.
+# A line counts as O(bound) if it takes at most this many operations per unit of the bound at every
+# size tried. The sizes grow enough for a missing factor to exceed this.
 PER_UNIT = 6
 
 
@@ -64,7 +64,7 @@ def plain(values: np.ndarray) -> list[float]:
 
 
 def operations(work: Callable[[], Any]) -> tuple[Any, int]:
-    """Return what the work returns, and how many operations it takes."""
+    """Return the result of a computation and the number of its operations."""
     before = Counting.operations
     found = work()
     return found, Counting.operations - before
@@ -74,11 +74,11 @@ def operations(work: Callable[[], Any]) -> tuple[Any, int]:
 
 
 def counted_iteration(case: Case) -> tuple[dict[int, int], np.ndarray]:
-    """Run lines 3 to 12 of Algorithm 1 on counting numbers; return the operations of each line
-    that Table 3 prices, and the next iterate.
+    """Run lines 3 to 12 of Algorithm 1 on counting numbers.
 
-    Joint features psi (m, d) of a sample; or psi(x, j) = e_j (x) x, so that w is a matrix.
-    lambda n = 1, where (2.26) is right, and the max hinge.
+    Returns the operations of each line that is in Table 3, and the next iterate. The joint features
+    of a sample are psi (m, d), or psi(x, j) = e_j (x) x, so that w is a matrix. The loss is the max
+    hinge, and lambda n = 1, where (2.26) is right.
     """
     features, A = numbers(case.features), numbers(case.A)
     rows = range(len(case.y))
@@ -111,14 +111,14 @@ def counted_iteration(case: Case) -> tuple[dict[int, int], np.ndarray]:
 
 
 def minus_subgradient(s: list[Counting], y: int) -> np.ndarray:
-    """Return minus a subgradient of the max hinge at the scores: e_y - e_j, j the worst class."""
+    """Return e_y - e_j, j the worst class: minus a subgradient of the max hinge."""
     margins = [s_j.value + int(j != y) for j, s_j in enumerate(s)]
     worst = max(range(len(s)), key=margins.__getitem__)
     return numbers([int(j == y) - int(j == worst) for j in range(len(s))])
 
 
 def next_iterate(case: Case) -> np.ndarray:
-    """Return the next iterate by plain numbers, joint features in both cases."""
+    """Return the next iterate in plain numbers; both cases are given by joint features."""
     eye = np.eye(case.m, dtype=int)
     psi = [np.kron(eye, x) if case.kind == "special" else x for x in case.features]
     w = np.sum([p.T @ a for p, a in zip(psi, case.A, strict=True)], axis=0)
@@ -149,12 +149,12 @@ SPECIAL: dict[int, Bound] = {
 
 
 def problems(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield problems at sizes of n, m and d / m that grow one without the others."""
+    """Yield problems in which n, m and d / m grow one at a time."""
     large = 2 if deep else 1
     for n, m, d0 in product((1, 12 * large), (2, 16 * large), (1, 24 * large)):
         y = tuple(int(label) for label in rng.integers(0, m, n))
         base: dict[str, Any] = {"n": n, "m": m, "d": m * d0, "y": y, "smoothing": 2}
-        # from e_y - (a vertex), half the way to 0
+        # half of the vertex e_y - e_j
         wrong = (np.array(y) + 1) % m
         A = (np.eye(m)[list(y)] - np.eye(m)[wrong]) / 2
         for kind, shape in (("general", (n, m, m * d0)), ("special", (n, d0))):
@@ -164,8 +164,8 @@ def problems(rng: Rng, deep: bool) -> Iterator[Case]:
 @claim(
     "T20-table3",
     "Table 3",
-    "The cost of each line of Algorithm 1, for general joint features and for one weight vector "
-    "a class.",
+    "The cost of each line of Algorithm 1, for general joint features and for one "
+    "weight vector per class.",
     formula=r"O(mnd)\ \mathrm{or}\ O(nd),\quad O(md)\times n\ \mathrm{or}\ O(d)\times n,\quad "
     r"O(mn+d),\quad O(mn)",
     shapes="n samples, m classes, w: (d,)",
@@ -223,7 +223,7 @@ def line_costs(case: Case, general: dict | None = None, special: dict | None = N
         "section 2.5, last paragraph",
         r"\langle w_j,x\rangle,\ j=1,\ldots,m:\quad O(m)",
         r"\langle w_j,x\rangle,\ j=1,\ldots,m:\quad O(md_0)=O(d)",
-        "Each of the m inner products is one of two vectors of $d_0$ entries, which takes $d_0$ "
+        "Each of the m inner products is of two vectors of $d_0$ entries, which takes $d_0$ "
         "products and $d_0-1$ additions. All of them take $m(2d_0-1)$ operations, of the order of "
         "$md_0=d$. The third column of Table 3 has $O(d)\\times n$ for the same line.",
         "Nothing: Table 3 has the correct cost.",

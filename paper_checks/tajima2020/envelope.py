@@ -1,4 +1,4 @@
-"""T20 section 2.4: Frank-Wolfe on the dual of the smoothed problem."""
+"""Check T20 section 2.4: Frank-Wolfe on the dual of the smoothed problem."""
 
 from fractions import Fraction
 from functools import partial
@@ -59,7 +59,7 @@ from paper_checks.tajima2020.programs import (
     ),
     planted=(version("no shift", sign=0), version("twice the shift", sign=2)),
     proofs=(
-        by_solver("A shift that does not matter: where <alpha_i, Delta alpha_i> is 0."),
+        by_solver("A wrong shift that has no effect where <alpha_i, Delta alpha_i> is 0."),
         line.theorem(FACTORS, lambda at, sign=-1: shifted_slopes(at, sign)),
     ),
     library=Library(
@@ -111,7 +111,7 @@ def shifted_slopes(at: line.LineProducts, sign: int) -> tuple[Any, Any]:
     judged="shifted scores with the sign of (C.24); see T20-eq2.24",
     cases=trainings,
     relaxed=version(
-        "any structured hinge and the pseudo top-k hinge, too",
+        "also any structured hinge and the pseudo top-k hinge",
         cases=partial(trainings, losses=other_losses),
     ),
     planted=(
@@ -120,7 +120,7 @@ def shifted_slopes(at: line.LineProducts, sign: int) -> tuple[Any, Any]:
     ),
     proofs=(
         BySolver(
-            "A shift of the wrong sign that happens to leave the direction as it is.",
+            "A shift of the wrong sign that happens not to change the direction.",
             cases=score_symbols,
         ),
     ),
@@ -135,7 +135,7 @@ def smoothed_direction(case: Case, shift: int = 1, sign: int = -1) -> Outcome:
 
 
 def lowest_in_fwlab(case: Case) -> Outcome:
-    """Compare the losses that fwlab's vertices attain with those at the shifted scores."""
+    """Compare the losses attained by fwlab's vertices with those at the shifted scores."""
     tilted = shifted(case, case.smoothing)
     problem = in_fwlab(case, smoothing=case.smoothing)
     values = [case.loss.value(list(s), y) for s, y in zip(tilted, case.y, strict=True)]
@@ -145,13 +145,13 @@ def lowest_in_fwlab(case: Case) -> Outcome:
 @claim(
     "T20-eq2.26",
     "(2.26), Alg. 1 line 10",
-    "The step that maximises the smoothed dual on the way from A to any feasible U is the "
-    "quotient (2.26), clipped to [0, 1].",
+    "The step that maximises the smoothed dual on the segment from A to any feasible "
+    "U is the quotient (2.26), clipped to [0, 1].",
     formula=r"\hat\gamma=\frac{\sum_i\langle\Delta\alpha_i,e_{y_i}-\tilde s_i\rangle}"
     r"{\lambda n\Vert w(\Delta A)\Vert^2+\frac{\gamma}{\lambda n}\Vert\Delta A\Vert^2}",
     shapes="A, U, Delta A = U - A: (m, n)",
     judged="shifted scores with the sign of (C.24)",
-    assumed="Delta A is not 0 and gamma > 0: else (2.26) may be 0/0",
+    assumed="Delta A is not 0 and gamma > 0; otherwise (2.26) may be 0/0",
     cases=lambda rng, deep: (c for c in trainings(rng, deep) if squared(step_of(c)) > 0),
     sides=("printed step", "best step"),
     derived=version(
@@ -192,9 +192,10 @@ def lowest_in_fwlab(case: Case) -> Outcome:
         "$\\Vert\\tilde w(\\Delta A)\\Vert^2=\\Vert w(\\Delta A)\\Vert^2"
         "+\\frac{\\gamma}{\\lambda n}\\Vert\\Delta A\\Vert^2$. The factor $\\lambda n$ "
         "multiplies both terms, so it cancels "
-        "$1/(\\lambda n)$ in the second. (2.26) multiplies the first term alone.",
-        "Algorithm 1, line 10, with smoothing: for $\\lambda=1/n$, the setting of section 3.1, the "
-        "factor is 1 and the step is right; for any other lambda it is no line search.",
+        "$1/(\\lambda n)$ in the second. (2.26) multiplies only the first term.",
+        "Algorithm 1, line 10, with smoothing: for $\\lambda=1/n$, the setting of "
+        "section 3.1, the factor is 1 and the step is right; for any other lambda "
+        "the step is not an exact line search.",
     ),
 )
 def smoothed_line_search(case: Case, weight: Any = lambda scale: 1 / scale) -> Outcome:

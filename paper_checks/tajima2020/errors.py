@@ -1,4 +1,4 @@
-"""T20 sections 3.1 and 3.2: what the text says of Tables 1 and 2 as printed."""
+"""Check T20 sections 3.1 and 3.2: the text's statements about Tables 1 and 2 as printed."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -12,7 +12,7 @@ from paper_checks.tajima2020.printed import PRINTED_SECONDS
 NOT_PROVED = "a statement about printed numbers, all of which are tried"
 REPETITIONS = 20
 OTHERS = ("PG", "StdFW")
-# above the 97.5 % point of Student's t from 19 degrees of freedom on, which is 2.094 at most
+# above the 97.5 % point of Student's t with 19 or more degrees of freedom, which is at most 2.094
 SIGNIFICANT = Fraction(21, 10)
 
 Entry = tuple[Fraction, Fraction]
@@ -56,7 +56,7 @@ def whole_table(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def significant(ours: Entry, other: Entry, t: Fraction) -> bool:
-    """Return whether Welch's statistic of two means of 20 repetitions is above t."""
+    """Return whether Welch's statistic for two means of 20 repetitions is above t."""
     difference = other[0] - ours[0]
     squares = (ours[1] ** 2 + other[1] ** 2) / REPETITIONS
     return difference > 0 and difference**2 > t**2 * squares
@@ -65,15 +65,17 @@ def significant(ours: Entry, other: Entry, t: Fraction) -> bool:
 @claim(
     "T20-most-significant",
     "3.2, last sentence but one",
-    "Most error ratios of the line search Frank-Wolfe method are significantly smaller than those "
-    "of the other two.",
+    "Most error ratios of the line search Frank-Wolfe method are significantly "
+    "smaller than those of the other two methods.",
     formula=r"\frac{\bar e-\bar e_{LSFW}}{\sqrt{(s^2+s_{LSFW}^2)/20}}>2.1",
     shapes="mean and deviation of each of the 20 columns of Table 1",
-    judged="from the printed means and deviations alone, as of 20 independent repetitions: Welch's "
-    "statistic is above 2.1, which is past the 97.5 % point for any number of degrees of freedom "
-    "from 19 on. The text names a one-sample t-test and not its sample. An error ratio counts if "
-    "it is significantly smaller than both others; most: more than half. It is so in 16 of 20 "
-    "columns, and in 33 of the 40 single comparisons; the other seven are Caltech101 top-1 with "
+    judged="from the printed means and deviations alone, as of 20 independent repetitions: "
+    "Welch's statistic is above 2.1, which exceeds the 97.5 % point for 19 or more "
+    "degrees of freedom. The text names a one-sample t-test but not its sample. An "
+    "error ratio counts if "
+    "it is significantly smaller than both others; most: more than half. This holds "
+    "in 16 of 20 columns, and in 33 of the 40 single comparisons; the other seven "
+    "are Caltech101 top-1 with "
     "both methods, Flower102 top-3 and top-5 with both, and Flower102 top-10 with StdFW.",
     cases=whole_table,
     sides=("share required", "share of the columns"),
@@ -103,7 +105,7 @@ def most_are_significant(
         Case(kind="printed", name=name, fixed=Fraction(fixed), searched=Fraction(searched))
         for name, (fixed, searched) in PRINTED_SECONDS.items()
     ),
-    planted=(version("by a third of its time at least", factor=Fraction(4, 3)),),
+    planted=(version("by at least a third of its time", factor=Fraction(4, 3)),),
     not_proved=NOT_PROVED,
 )
 def takes_longer(case: Case, factor: Fraction = Fraction(1)) -> Outcome:

@@ -1,4 +1,4 @@
-"""T20 section 3.1: the statements about the paper's experiments, and about the sizes it prints."""
+"""Check T20 section 3.1: the statements about the experiments and about the printed sizes."""
 
 import math
 from collections.abc import Iterator
@@ -56,8 +56,9 @@ def stored_errors(rng: Rng, deep: bool) -> Iterator[Case]:
     "On CUB200, Flower102 and Indoor67 Frank-Wolfe converges faster with the line search than with "
     "the steps 2/(t+1): after 200 iterations the objective error is smaller.",
     shapes=SHAPES,
-    judged="the features of these three sets are not public, so that the ledger's cases are other "
-    "data; of Caltech101 and News20 the paper says that the methods are similar, T20-lsfw-similar",
+    judged="the features of these three sets are not public, so the ledger's cases are "
+    "other data; of Caltech101 and News20 the paper says that the methods are "
+    "similar, T20-lsfw-similar",
     cases=draws,
     experiment=Experiment(HIGH),
     planted=(version("the line search is slower", methods=("LSFW", "StdFW")),),
@@ -126,8 +127,8 @@ def faster_than_subgradients(
     cases=lambda rng, deep: draws(rng, deep, dict.fromkeys(LOW, 200) | OTHERS),
     experiment=Experiment(LOW),
     planted=(
-        version("much smoothing, gamma = 10, makes it slower", sign=-1, smoothing=10.0),
-        version("next to no smoothing makes it faster by a factor of 2", smoothing=1e-9, factor=2),
+        version("strong smoothing, gamma = 10, makes it slower", sign=-1, smoothing=10.0),
+        version("almost no smoothing makes it faster by a factor of 2", smoothing=1e-9, factor=2),
     ),
     not_proved=NOT_PROVED,
 )
@@ -155,11 +156,10 @@ def smoothing_effect(case: Case, smoothing: float) -> tuple[float, float]:
     "Frank-Wolfe with the line search faster: after 200 iterations the objective error is not less "
     "than half.",
     shapes=SHAPES,
-    judged="the features of these three sets are not public, so that the ledger's cases are other "
-    "data",
+    judged="the features of these three sets are not public, so the ledger's cases are other data",
     cases=lambda rng, deep: draws(rng, deep, dict.fromkeys(LOW, 200) | OTHERS),
     experiment=Experiment(HIGH),
-    planted=(version("gamma = 10 does not, either", smoothing=10.0),),
+    planted=(version("gamma = 10 does not either", smoothing=10.0),),
     not_proved=NOT_PROVED,
 )
 def smoothing_is_not_faster(case: Case, smoothing: float = 0.01) -> Outcome:
@@ -167,7 +167,8 @@ def smoothing_is_not_faster(case: Case, smoothing: float = 0.01) -> Outcome:
     return effect(math.log(SIMILAR) - high, math.log(SIMILAR) - low)
 
 
-# rows to draw, fewer than a quarter of the features: the Gram matrix can have full rank
+# the number of rows drawn; it is less than a quarter of the features, so the Gram matrix can have
+# full rank
 WITH_FEATURES_TO_SPARE = {"digits": 12, "Caltech101": 48, "News20": 60}
 
 
@@ -199,6 +200,6 @@ def more_features(case: Case, parts: tuple[float, float] = (0.25, 1.0)) -> Outco
 
 
 def smallest_eigenvalue(case: Case, draw: int, part: float) -> float:
-    """Return the smallest eigenvalue of the Gram matrix, at least its entries' rounding."""
+    """Return the smallest eigenvalue of the Gram matrix, bounded below by its rounding error."""
     X = problem(case.data, case.rows, draw, part=part).X
     return max(float(np.linalg.eigvalsh(X @ X.T)[0]), 1e-15)

@@ -1,4 +1,4 @@
-"""T20 sections 2.1 and 2.3: the dual, the direction and the line search of Frank-Wolfe."""
+"""Check T20 sections 2.1 and 2.3: the dual, the direction and the line search of Frank-Wolfe."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -50,8 +50,8 @@ from reference import exact
 @claim(
     "T20-duality",
     "(2.1)-(2.3)",
-    "D is a Fenchel dual of P for any joint features: D(A) is nowhere above P(w), and at a "
-    "maximiser A of D the value P(w(A)) is D(A).",
+    "D is a Fenchel dual of P for any joint features: D(A) is never above P(w), and "
+    "at a maximiser A of D the value P(w(A)) is D(A).",
     formula=r"D(A)=-\frac{\lambda}{2}\Vert w(A)\Vert^2-\frac{1}{n}\sum_i\Phi^*(-\alpha_i;y_i),"
     r"\quad w(A)=\frac{1}{\lambda n}\sum_i\Psi(x_i)\alpha_i",
     shapes="Psi(x_i): (d, m), A: (m, n), w: (d,)",
@@ -69,8 +69,10 @@ from reference import exact
     ),
 )
 def duality(case: Case, link: Any = lambda lam: 1, quadratic: Fraction | int = 1) -> Outcome:
-    """Try weak duality, and strong duality as far as a solver gets D: P(w(A)) is at most a bound
-    of the largest D."""
+    """Check weak duality, and strong duality at the D that a solver reaches.
+
+    P(w(A)) must be at most an upper bound of the largest D.
+    """
     scale = link(case.lam)
     curvature = quadratic * scale**2
 
@@ -91,7 +93,7 @@ def duality(case: Case, link: Any = lambda lam: 1, quadratic: Fraction | int = 1
 
 
 def rounded(*outcomes: Outcome) -> Outcome:
-    """Return all of these statements as one of floats, as some of them are."""
+    """Return the conjunction of these statements in the float tier, as some of them use floats."""
     return replace(both(*outcomes), tier=Tier.FLOAT)
 
 
@@ -105,8 +107,8 @@ def rounded(*outcomes: Outcome) -> Outcome:
     planted=(version("half the gap is", share=Fraction(1, 2)),),
     proofs=(
         BySolver(
-            "A point w of the primal below D(A): the least of P is known in samples only as well "
-            "as a solver finds it.",
+            "A point w with P(w) below D(A); in the samples the minimum of P is "
+            "known only up to a solver's accuracy.",
             cases=lambda deep: gap_symbols(deep),
             assuming=in_domain,
             sized_by=SIZED_BY,
@@ -115,7 +117,7 @@ def rounded(*outcomes: Outcome) -> Outcome:
     library=Library(("fwlab.Problem.gap",), lambda case: in_fwlab(case, "gap"), linear_trainings),
 )
 def gap_bounds_error(case: Case, share: Fraction | int = 1) -> Outcome:
-    """Compare at any w; on numbers also at the least of P, which the reference certifies."""
+    """Compare at any w, and on numbers also at the minimum of P, which the reference certifies."""
     risk = risk_of(case, weights(case, case.A))
     gap = share * (risk - dual(case, case.A))
     found = at_most(risk - risk_of(case, array(case.w)), gap)
@@ -129,7 +131,7 @@ def gap_bounds_error(case: Case, share: Fraction | int = 1) -> Outcome:
 
 
 def gap_symbols(deep: bool) -> Iterator[Case]:
-    """Yield the smallest training problems: P(w) multiplies symbols."""
+    """Yield only the smallest training problems, as P(w) multiplies symbols."""
     for case in training_symbols(deep):
         if (case.n, case.m, case.d) == (1, 2, 1):
             yield Case(**vars(case), w=reals("w", 1))
@@ -154,7 +156,7 @@ def risk_of(case: Case, w: np.ndarray) -> Real:
     shapes="u_i: (m,), U, A: (m, n)",
     cases=trainings,
     relaxed=version(
-        "any structured hinge and the pseudo top-k hinge, too",
+        "also any structured hinge and the pseudo top-k hinge",
         cases=partial(trainings, losses=other_losses),
     ),
     planted=(
@@ -163,7 +165,7 @@ def risk_of(case: Case, w: np.ndarray) -> Real:
     ),
     proofs=(
         BySolver(
-            "A subgradient at a kink that is no best direction: samples meet few kinks.",
+            "A subgradient at a kink that is not a best direction, as samples contain few kinks.",
             cases=lambda deep: score_symbols(deep),
         ),
     ),
@@ -192,17 +194,19 @@ def scores_of(case: Case) -> np.ndarray:
 
 
 def asked_margins(case: Case) -> np.ndarray:
-    """Return the margins asked for, (n, m): minus them stands in the place of e_y in (B.9).
+    """Return the required margins, (n, m), whose negative replaces e_y in (B.9).
 
-    For mdos losses the two differ by a constant, which no direction inside the domain sees, and
-    the other losses need them.
+    For mdos losses the two differ by a constant, which does not affect directions inside the
+    domain. Other losses need the margins.
     """
     return array([case.loss.delta(case.m, y) for y in case.y])
 
 
 def best_vertices(case: Case, s: np.ndarray, gradient: np.ndarray, sign: int = -1) -> Outcome:
-    """Say whether sign times every vertex of the subdifferential at the scores s maximises
-    <gradient, .> over the domain, row by row."""
+    """State that sign times a subgradient maximises <gradient, .> over the domain, row by row.
+
+    Every vertex of the subdifferential at the scores s is tried.
+    """
     outcomes = []
     for i, y in enumerate(case.y):
         pieces = exact.pieces(case.loss, case.m, y)
@@ -224,7 +228,7 @@ def best_vertices(case: Case, s: np.ndarray, gradient: np.ndarray, sign: int = -
 
 
 def directions_in_fwlab(case: Case) -> Outcome:
-    """Compare what fwlab's directions reach with the least over the domain."""
+    """Compare the values at fwlab's directions with the minimum over the domain."""
     problem = in_fwlab(case)
     s = scores(case, case.A)
     margins = s + asked_margins(case)
@@ -238,14 +242,17 @@ def directions_in_fwlab(case: Case) -> Outcome:
 
 
 def best_step_inside(case: Case, smoothing: Real = 0) -> Truth:
-    """Whether the best step is inside (0, 1), where clipping hides nothing."""
+    """Return whether the best step is inside (0, 1), where clipping has no effect."""
     slope, bend = along(case, step_of(case), smoothing)
     return all_of(in_domain(case), slope > 0, slope < bend)
 
 
 def maximises(case: Case, rise: Real, below: Real, smoothing: Real = 0) -> Outcome:
-    """Say whether the quotient, clipped to [0, 1], maximises D_m(A + t Delta A), whose slope and
-    bend are read off its values. On symbols multiply the quotients out, without clipping."""
+    """State that the quotient, clipped to [0, 1], maximises D_m(A + t Delta A).
+
+    Its slope and curvature are computed from its values. On symbols the quotients are multiplied
+    out, without clipping.
+    """
     slope, bend = along(case, step_of(case), smoothing)
     if is_symbolic(rise, slope):
         return truth(equals(rise * bend, slope * below))
@@ -259,13 +266,13 @@ def clipped(step: Real) -> Real:
 @claim(
     "T20-eq2.20",
     "(2.20)",
-    "The step that maximises D on the way from A to any feasible U is the quotient (2.20), "
-    "clipped to [0, 1].",
+    "The step that maximises D on the segment from A to any feasible U is the "
+    "quotient (2.20), clipped to [0, 1].",
     formula=r"\hat\gamma=\frac{\sum_i\langle\Delta\alpha_i,e_{y_i}-\Psi(x_i)^\top w(A)\rangle}"
     r"{\lambda n\Vert w(\Delta A)\Vert^2}",
     shapes="A, U, Delta A = U - A: (m, n)",
-    assumed="w(Delta A) is not 0: where it is, (2.20) divides by 0, and D is linear on the way, so "
-    "that 0 or 1 is the best step",
+    assumed="w(Delta A) is not 0; if it is 0, (2.20) divides by 0 and D is linear along the "
+    "segment, so the best step is 0 or 1",
     cases=lambda rng, deep: (c for c in trainings(rng, deep) if any(weights(c, step_of(c)))),
     planted=(
         version("the numerator without e_y", target=0),
@@ -273,7 +280,7 @@ def clipped(step: Real) -> Real:
     ),
     proofs=(
         BySolver(
-            "A numerator that is off by what vanishes for vertices A and U.",
+            "A numerator whose error vanishes if A and U are vertices.",
             cases=training_symbols,
             assuming=best_step_inside,
             sized_by=SIZED_BY,

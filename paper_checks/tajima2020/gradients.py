@@ -1,4 +1,4 @@
-"""T20 section B: the derivatives of D, and its expansion along a direction."""
+"""Check T20 section B: the derivatives of D, and its expansion along a direction."""
 
 from fractions import Fraction
 from typing import Any
@@ -24,7 +24,7 @@ from paper_checks.tajima2020.programs import (
     weights,
 )
 
-FACTORS = "A factor lambda or n that is 1 in the samples, and a term that the samples make 0."
+FACTORS = "A factor lambda or n that is 1 in the samples, and a term that is 0 in the samples."
 
 
 def by_solver(catches: str = FACTORS) -> BySolver:
@@ -45,7 +45,7 @@ def slopes_by_row(case: Case, gradient: np.ndarray, smoothing: Real = 0) -> tupl
 @claim(
     "T20-eqB9",
     "(B.9)",
-    "The derivative of D by a column of A.",
+    "The derivative of D with respect to a column of A.",
     formula=r"\frac{\partial D(A)}{\partial\alpha_i}=\frac{1}{n}(e_{y_i}-\Psi(x_i)^\top w(A))",
     shapes="alpha_i: (m,)",
     judged="along directions that stay in the domain of D, where it is finite",
@@ -94,7 +94,7 @@ def products(case: Case, factor: Any = lambda lam: 1 / lam) -> Outcome:
 @claim(
     "T20-eqB18",
     "(B.18)",
-    "The derivative of the squared norm of w(A) by a column of A.",
+    "The derivative of the squared norm of w(A) with respect to a column of A.",
     formula=r"\frac{\partial}{\partial\alpha_i}\Vert w(A)\Vert^2="
     r"\frac{2}{\lambda n}\Psi(x_i)^\top w(A)",
     shapes="alpha_i: (m,)",
@@ -145,7 +145,7 @@ def derivative_of_norm(case: Case, factor: int = 2) -> Outcome:
     ),
     planted=(version("the quadratic term without 1/2", true_class=True, half=1),),
     proofs=(
-        by_solver("Labels for which e_j happens to be e_{y_j}: there both versions are true."),
+        by_solver("Labels for which e_j happens to be e_{y_j}, so that both versions are true."),
         line.theorem(FACTORS, lambda at, **changes: expansion_of(at, **changes)),
     ),
     erratum=Erratum(

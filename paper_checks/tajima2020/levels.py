@@ -1,4 +1,4 @@
-"""Exact linear programs, and the levels of rho that the sets of T20 are made of."""
+"""Solve exact linear programs, and compute the levels of rho that define the sets of T20."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -29,17 +29,17 @@ def greatest(
 
 
 def zero_ended_weights(rng: Rng, m: int) -> tuple[Fraction, ...]:
-    """Return weights as T20 wants them: non-increasing, with rho_m = 0; ties are common."""
+    """Return weights as T20 requires them: non-increasing, with rho_m = 0; ties are common."""
     return (*decreasing_weights(rng, m - 1), Fraction(0))
 
 
 def levels(
     rho: Sequence[Real], differences: bool = True, every: bool = False
 ) -> list[tuple[int, Real]]:
-    """Return the pairs (k_l, rho'_l) of (2.15); rho'_l is rho_{k_l} itself without differences.
+    """Return the pairs (k_l, rho'_l) of (2.15); without `differences`, rho'_l is rho_{k_l} itself.
 
-    Symbols have a pair for every k, and so have numbers on request; its weight is 0 where
-    rho_k = rho_{k+1}, so that k is no level.
+    Symbols, and on request numbers, have a pair for every k; its weight is 0 if rho_k = rho_{k+1},
+    so that k is not a level.
     """
     following = [*rho[1:], ZERO]
     found = [

@@ -1,7 +1,7 @@
-"""Identities for problems of every size: what D_m depends on along A + t Delta A.
+"""Prove identities for problems of every size from the quantities that determine D_m on a line.
 
-D_m is a quadratic in inner products of A, Delta A, w(A), w(Delta A) and the e_{y_i}. As w is linear
-and Psi_i^T is the transpose of Psi_i (B.13),
+Along A + t Delta A, D_m is a quadratic in inner products of A, Delta A, w(A), w(Delta A) and the
+e_{y_i}. As w is linear and Psi_i^T is the transpose of Psi_i (B.13),
 
     sum_i <Psi_i^T w(A), Delta alpha_i> = lambda n <w(A), w(Delta A)>,
 
@@ -24,7 +24,7 @@ ALL = "all sizes"
 
 @dataclass(frozen=True)
 class LineProducts:
-    """Hold the inner products; `target` are sums of <e_{y_i}, .>, and `across` of <e_i, .>."""
+    """Hold the inner products; `target` has sums of <e_{y_i}, .>, and `across` sums of <e_i, .>."""
 
     lam: Any
     n: Any
@@ -71,12 +71,12 @@ def best_step(line: LineProducts, smoothing: Any = 0) -> Any:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two rational functions are one."""
+    """Return whether two rational functions are the same."""
     return bool(sympy.cancel(sympy.together(left - right)) == 0)
 
 
 def theorem(catches: str, sides: Callable[..., tuple[Any, Any]]) -> ByTheorem:
-    """Return the proof that both sides agree on every line, for the changed numbers given."""
+    """Return the proof that both sides agree on every line, with the given numbers changed."""
 
     def prove(deep: bool, **changes: Any) -> bool:
         return same(*sides(symbolic_line(), **changes))

@@ -1,4 +1,4 @@
-"""The training problems of fwlab, psi(x, j) = e_j (x) x, and its answers."""
+"""Compare fwlab with T20's formulas on its training problems, where psi(x, j) = e_j (x) x."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -33,7 +33,7 @@ def linear_trainings(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def in_fwlab(case: Case, *names: str, smoothing: Any = 0) -> Any:
-    """Return fwlab's problem; with names, the comparison of these functions with the formulas."""
+    """Return the comparison of fwlab's functions of these names with the formulas."""
     problem = fwlab.Problem(
         case.x.astype(float),
         np.array(case.y),
@@ -71,7 +71,7 @@ def floats(numbers: Any) -> list[float]:
 
 
 def fwlab_loss(loss: reference.Loss) -> Any:
-    """Return a loss of the reference as fwlab has it."""
+    """Return fwlab's version of a loss of the reference."""
     match loss:
         case reference.StructuredHinge():
             return fwlab.StructuredHinge([[float(c) for c in row] for row in loss.costs])

@@ -1,4 +1,4 @@
-"""T20 sections 2.1 and 2.2: the losses, and which of them are maxima over a set."""
+"""Check T20 sections 2.1 and 2.2: the losses, and which of them are maxima over a set."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -92,12 +92,11 @@ def in_fwlab(case: Case) -> Outcome:
     sides=SET_AND_LOSS,
     planted=(
         version("the simplex of radius 1/2", radius=Fraction(1, 2)),
-        version("a unit margin asked of the true class too", delta=0),
+        version("a unit margin also for the true class", delta=0),
     ),
     proofs=(
         BySolver(
-            "A radius or a margin that is right only where the true class wins: samples with a "
-            "clear loser see no difference.",
+            "A radius or a margin that is right only if the true class has the largest score.",
             cases=symbolic_rows,
             sized_by=("m",),
         ),
@@ -122,7 +121,7 @@ def max_hinge_printed(case: Case, delta: int = 1) -> Real:
     "T20-six-mdos",
     "2.2, Def. 1",
     "All six losses are maxima of <beta, 1 - e_y + s - s_y 1> over the set given for them, which "
-    "depends on neither s nor y; the structured hinge with any costs, too.",
+    "depends on neither s nor y; this includes the structured hinge with any costs.",
     formula=r"\Phi(s;y)=\max_{\beta\in B}\ \langle\beta,1-e_y+s-s_y1\rangle",
     shapes="s, beta: (m,), costs: (m,)",
     judged="rho' of (2.13) and (2.14) as differences; see T20-rho-prime",
@@ -132,8 +131,8 @@ def max_hinge_printed(case: Case, delta: int = 1) -> Real:
     planted=(version("the margins without 1 - e_y", margin=0),),
     proofs=(
         BySolver(
-            "A set that is right for generic scores alone: it holds for all scores, costs and "
-            "weights, ties included.",
+            "A set that is right only for generic scores; the proof is for all "
+            "scores, costs and weights, including ties.",
             cases=symbolic_losses(ALL_LOSSES),
             assuming=as_allowed,
         ),
@@ -148,8 +147,9 @@ def max_hinge_printed(case: Case, delta: int = 1) -> Real:
         "to every wrong class. At the scores $s=e_y-1$ these margins are 0, so every maximum over "
         "a set of $\\beta$ is 0 there, and the structured hinge is $\\max(0,\\max_j\\Delta_j-1)$. "
         "Theorem 2.1 states the condition $\\Delta_j=1-\\delta_{y,j}$.",
-        "Theorems 2.2 and 2.3 assume Definition 1, so they say nothing of other costs; the "
-        "direction they give is right with other costs, too (T20-thm2.2, T20-thm2.3).",
+        "Theorems 2.2 and 2.3 assume Definition 1, so they do not cover other costs; "
+        "the direction they give is also right for other costs (T20-thm2.2, "
+        "T20-thm2.3).",
     ),
 )
 def six_losses(case: Case, margin: int = 1) -> Outcome:
@@ -174,7 +174,7 @@ def six_losses(case: Case, margin: int = 1) -> Outcome:
     planted=(version("the margins without 1 - e_y", margin=0),),
     proofs=(
         BySolver(
-            "A loss of the five whose set is right for generic scores alone.",
+            "One of the five losses whose set is right only for generic scores.",
             cases=symbolic_losses((MAX_HINGE, *FOUR)),
             assuming=as_allowed,
         ),
@@ -198,7 +198,7 @@ def theorem_2_1(case: Case, margin: int = 1) -> Outcome:
     planted=(version("the loss grows threefold when the margins double", growth=3),),
     proofs=(
         BySolver(
-            "Costs for which some other set would do: there are none but 0 and 1.",
+            "Costs other than 0 and 1 for which some other set would be right; there are none.",
             cases=symbolic_losses((MAX_HINGE, STRUCTURED)),
             assuming=as_allowed,
         ),
@@ -235,7 +235,7 @@ def some_set(case: Case, growth: int = 2) -> Outcome:
     ),
     proofs=(
         BySolver(
-            "A rule for ties on which the sum depends; samples break ties in one way.",
+            "A rule for ties that would change the sum; samples break ties in only one way.",
             cases=symbolic_rows,
         ),
     ),

@@ -1,4 +1,4 @@
-"""T20 sections 2.4 and 3.1: the Moreau envelope, and the strong convexity that it gives."""
+"""Check T20 sections 2.4 and 3.1: the Moreau envelope, and the resulting strong convexity."""
 
 import math
 from collections.abc import Iterator
@@ -31,7 +31,10 @@ from reference.certificate import found, run
 
 
 def smoothed_rows(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield two rows of scores near each other; much smoothing keeps off the domain's bounds."""
+    """Yield two nearby rows of scores.
+
+    Strong smoothing keeps the slopes off the domain's bounds.
+    """
     for m in (2, 3, 4) if deep else (2, 3):
         for smoothing in (Fraction(1, 100), Fraction(1, 2), Fraction(20)):
             for loss in mdos_losses(rng, m):
@@ -70,7 +73,7 @@ def smoothed_rows(rng: Rng, deep: bool) -> Iterator[Case]:
     ),
 )
 def envelope(case: Case, half: int = 1, constant: int = 1) -> Outcome:
-    """Compare intervals that hold the two values, and slopes less what they may be off."""
+    """Compare intervals that contain the two values, and slopes with allowance for their errors."""
     gamma = half * case.smoothing
     here, there = (conjugate_of_sum(case, s, gamma) for s in (case.scores, case.other))
     direct = reference.qp.moreau(case.loss, case.scores, case.y, float(case.smoothing))
@@ -85,8 +88,11 @@ def envelope(case: Case, half: int = 1, constant: int = 1) -> Outcome:
 
 @dataclass(frozen=True)
 class Conjugate:
-    """A slope v in fractions, what <s, v> - Phi*(v) - gamma/2 |v|^2 is there at least, and its
-    largest value at most; `off` bounds the distance of v from the best slope."""
+    """A slope v in fractions, with bounds of <s, v> - Phi*(v) - gamma/2 |v|^2.
+
+    They are a lower bound at v and an upper bound of the maximum; `off` bounds the distance of v
+    from the best slope.
+    """
 
     slope: np.ndarray
     value: Fraction
@@ -95,10 +101,11 @@ class Conjugate:
 
 
 def conjugate_of_sum(case: Case, s: Any, gamma: Fraction) -> Conjugate:
-    """Return the conjugate of Phi* + gamma/2 |.|^2 at s as far as a solver finds it.
+    """Return the conjugate of Phi* + gamma/2 |.|^2 at s, up to a solver's accuracy.
 
-    v is a convex combination of slopes. The function is concave in the weights, so that its
-    derivatives bound what is missing; it falls by gamma/2 |v - v*|^2 from its best slope v*.
+    v is a convex combination of slopes. The function is concave in the weights, so its derivatives
+    bound the distance from the maximum; at v it is at least gamma/2 |v - v*|^2 below its value at
+    the best slope v*.
     """
     pieces = exact.pieces(case.loss, len(s), case.y)
     t = cp.Variable(len(pieces), nonneg=True)
@@ -138,8 +145,10 @@ def envelope_in_fwlab(case: Case) -> Outcome:
     "each case",
 )
 def not_homogeneous(case: Case, smoothed: bool = True) -> Outcome:
-    """Compare a margin of gamma/4 for one wrong class, 0 for the others, with twice that: the
-    envelope is convex, and 0 at no margin, so that it can only more than double."""
+    """Compare a margin of gamma/4 for one wrong class, and 0 for the others, with twice that.
+
+    The envelope is convex, and 0 without margins, so it at least doubles.
+    """
     m, y = len(case.scores), case.y
     gamma = case.smoothing if smoothed else Fraction(0)
     at_zero = array([-Fraction(int(j != y)) for j in range(m)])
@@ -163,8 +172,8 @@ def not_homogeneous(case: Case, smoothed: bool = True) -> Outcome:
     ),
     proofs=(
         line.theorem(
-            "Data that use up the quadratic term: what is left is lambda/8 |w(Delta A)|^2, for "
-            "all data.",
+            "Data for which the surplus would be negative; it is lambda/8 |w(Delta "
+            "A)|^2 for all data.",
             lambda at, **changes: (surplus(at, **changes), at.lam * at.dd / 8),
         ),
     ),
@@ -178,7 +187,7 @@ def strongly_convex(case: Case, coefficient: Any = lambda n: 1) -> Outcome:
 
 
 def surplus(at: line.LineProducts, coefficient: Any = lambda n: 1) -> Any:
-    """Return by how much D_m at the middle exceeds what strong convexity asks, on a line."""
+    """Return by how much D_m at the midpoint exceeds the bound of strong convexity, on a line."""
     start, middle, end = (at.value(Fraction(t, 2), at.smoothing) for t in range(3))
     bonus = coefficient(at.n) * at.smoothing / at.n * at.step_square / 8
     return middle - (start + end) / 2 - bonus

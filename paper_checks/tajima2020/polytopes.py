@@ -1,10 +1,10 @@
-"""The sets of T20 section 2.2 and the maxima of linear functions over them.
+"""Define the sets of T20 section 2.2 and compute maxima of linear functions over them.
 
-A set without lambda is its inequalities; its maximum is the largest value at its vertices, which
-are enumerated in fractions, so that the objective may be symbols. The sets (2.13) and (2.14) are
-linear programs on numbers. On symbols three facts give their maxima: a sum of sets has the sum
-of the maxima; the maximum of {0 <= beta <= lambda} at h is the one of lambda at the positive part
-of h; and the level sets are multiples of (2.11) on its face sum = 1, and of (2.12).
+A set without lambda is given by its inequalities; its maximum is the largest value at its vertices,
+which are enumerated in fractions, so the objective may be symbolic. The sets (2.13) and (2.14) are
+linear programs on numbers. On symbols three facts give their maxima: the maximum over a sum of sets
+is the sum of the maxima; the maximum over {0 <= beta <= lambda} at h is that of lambda at the
+positive part of h; and the level sets are multiples of (2.11) on its face sum = 1, and of (2.12).
 """
 
 from collections.abc import Sequence
@@ -42,13 +42,13 @@ def simplex(m: int, r: Any = 1) -> Inequalities:
 
 
 def topk_simplex(m: int, k: int) -> Inequalities:
-    """Return (2.11) with r = 1: no entry above 1/k of the sum, either."""
+    """Return (2.11) with r = 1: and no entry above 1/k of the sum."""
     caps = [(tuple(k * x - 1 for x in unit(m, j)), ZERO) for j in range(m)]
     return (*simplex(m), *caps)
 
 
 def usunier_simplex(m: int, cap: Any, r: Any = 1) -> Inequalities:
-    """Return (2.12): no entry above the cap, either."""
+    """Return (2.12): and no entry above the cap."""
     return (*simplex(m, r), *((unit(m, j), Fraction(cap)) for j in range(m)))
 
 

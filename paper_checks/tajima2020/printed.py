@@ -1,4 +1,4 @@
-"""T20 section 3.1: statements about the numbers that it prints, and the times of Table 2."""
+"""Check T20 section 3.1: statements about printed numbers, and the times of Table 2."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -10,7 +10,7 @@ from paper_checks.stored_tables import number, stored_table
 from paper_checks.tajima2020.experiments import NOT_PROVED, SHAPES
 from paper_checks.tajima2020.runs import HIGH, LOW
 
-SIZES = {  # n and d of the sets of which the paper says it
+SIZES = {  # n and d of the sets named in the statement
     "CUB200": (6033, 4096),
     "Flower102": (2040, 4096),
     "Indoor67": (15607, 4096),
@@ -31,8 +31,9 @@ def printed_sizes(rng: Rng, deep: bool, names: tuple[str, ...] = HIGH) -> Iterat
     formula=r"-D\ \mathrm{strongly\ convex}\ \Rightarrow\ n\leq d",
     shapes="n samples with d features each",
     judged="the paper offers it as a possible explanation; n <= d is necessary, for the rank of "
-    "the Gram matrix is at most d. n is the number of images that section 3.1 gives; with half of "
-    "them, as in section 3.2, Indoor67 alone has too many. Of Flower102 it can be true.",
+    "the Gram matrix is at most d. n is the number of images that section 3.1 gives; "
+    "with half of them, as in section 3.2, only Indoor67 has too many. For Flower102 "
+    "it can be true.",
     cases=printed_sizes,
     sides=("samples", "features"),
     planted=(version("n <= d/4", part=Fraction(1, 4)),),
@@ -58,7 +59,7 @@ def enough_features(case: Case, part: Fraction = Fraction(1)) -> Outcome:
         r"\mathrm{the\ other\ four\ datasets}",
         r"\mathrm{the\ other\ three\ datasets}",
         "Section 3.1 uses five data sets: Caltech101, CUB200, Flower102, Indoor67 and News20. "
-        "Without Caltech101 and News20 three are left, and the next sentence names them. The "
+        "Apart from Caltech101 and News20 there are three, and the next sentence names them. The "
         "section opens with five image data sets, of which it names four.",
         "Nothing.",
     ),
@@ -92,8 +93,9 @@ def measured_seconds(rng: Rng, deep: bool) -> Iterator[Case]:
     "Table 2, 3.1",
     "An iteration with the line search takes at most 1.5 times the time of one without.",
     shapes=SHAPES,
-    judged="our seconds, of a program that makes the same products with and without; synthetic "
-    "features stand for those that are not public, as the times depend on the sizes alone",
+    judged="our seconds, of a program that computes the same products with and without line "
+    "search; synthetic features replace those that are not public, as the times "
+    "depend only on the sizes",
     cases=measured_seconds,
     from_table=True,
     experiment=Experiment((*LOW, *HIGH)),
@@ -107,7 +109,7 @@ def seconds_of_the_line_search(case: Case, factor: float = 1.5) -> Outcome:
 @claim(
     "T20-table2-text",
     "Table 2, 3.1",
-    "In Table 2 as printed, no time with the line search is more than 1.5 times the one without.",
+    "In Table 2 as printed, no time with the line search is more than 1.5 times the time without.",
     judged="The printed seconds alone; the experiment is T20-table2.",
     cases=lambda rng, deep: (
         Case(kind="printed", name=name, fixed=Fraction(fixed), searched=Fraction(searched))

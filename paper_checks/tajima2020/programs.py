@@ -1,4 +1,4 @@
-"""Small training problems of T20 with their duals: in fractions, and on symbols.
+"""Define small training problems of T20 with their duals, in fractions and on symbols.
 
 A case has features (n, m, d), labels y (n,) from 0 on, lam, dual points A and U (n, m), and
 smoothing = root^2 / (lam n), so that the square root in (C.19) is rational. On symbols the loss is
@@ -26,12 +26,12 @@ from reference.rational import fractions
 
 SIZED_BY = ("n", "m", "d", "lam")
 LAM = Fraction(2)
-# a solver's point is refused if a better one may have an objective larger by this part
+# a solver's point is refused if the maximum may be larger by more than this share
 SOLVED = Fraction(1, 10**6)
 
 
 def mdos_losses(rng: Rng, m: int) -> list[reference.Loss]:
-    """Return one loss of each kind of Theorem 2.1."""
+    """Return one loss of each kind in Theorem 2.1."""
     k, rho = int(rng.integers(1, m + 1)), zero_ended_weights(rng, m)
     zero_one = tuple(tuple(int(i != j) for j in range(m)) for i in range(m))
     return [
@@ -56,8 +56,7 @@ def other_losses(rng: Rng, m: int) -> list[reference.Loss]:
 
 
 def listed_losses(m: int) -> list[reference.Loss]:
-    """Return losses of every kind for m classes, for statements about all scores: every k, and
-    two weight vectors."""
+    """Return losses of every kind for m classes, with every k and two weight vectors."""
     linear = tuple(Fraction(m - 1 - j, m) for j in range(m))
     flat = tuple(Fraction(int(j < m - 1)) for j in range(m))
     costs = [[Fraction(abs(i - j), 2) for j in range(m)] for i in range(m)]
@@ -70,7 +69,10 @@ def listed_losses(m: int) -> list[reference.Loss]:
 
 
 def trainings(rng: Rng, deep: bool, losses: Any = mdos_losses) -> Iterator[Case]:
-    """Yield small training problems with two feasible points; half have small integers, so ties."""
+    """Yield small training problems with two feasible points.
+
+    Half have small integers, with ties.
+    """
     for m in (2, 3, 4) if deep else (2, 3):
         for n in (1, 2, 3):
             for kind, denominator in (("small integers", 1), ("fractions", 7)):
@@ -129,7 +131,7 @@ def dual_row(name: str, m: int, y: int) -> tuple[Real, ...]:
 
 
 def in_domain(case: Case) -> Truth:
-    """Whether the rows of A and U lie in the negated domain of the max hinge, and root > 0."""
+    """Return whether the rows of A and U are in the max hinge's negated domain, and root > 0."""
     rows = [(row, y) for B in (case.A, case.U) for row, y in zip(B, case.y, strict=True)]
     signs = [x <= 0 for row, y in rows for j, x in enumerate(row) if j != y]
     return all_of(*signs, *(row[y] <= 1 for row, y in rows), case.root > 0)
@@ -192,7 +194,7 @@ def dual(case: Case, A: Any, smoothing: Real = 0) -> Any:
 
 
 def conjugate(case: Case, a: np.ndarray, y: int) -> Any:
-    """Return Phi*(-a; y): by linear programming, and on symbols as K19 Lemma 1 has it."""
+    """Return Phi*(-a; y): by linear programming, and on symbols by K19 Lemma 1."""
     if is_symbolic(list(a)):
         return -a[y]
     return exact.conjugate(case.loss, list(-a), y)
@@ -230,7 +232,8 @@ def true_entries(case: Case) -> np.ndarray:
 def along(case: Case, step: np.ndarray, smoothing: Real = 0) -> tuple[Any, Any]:
     """Return (slope, bend) with D(A + t step) = D(A) + t slope - t^2 bend / 2 for t in [0, 1].
 
-    Read off three values of D itself: a quadratic is what its values at 0, 1/2 and 1 make it.
+    They are computed from three values of D, as a quadratic is determined by its values at 0, 1/2
+    and 1.
     """
     A = array(case.A)
     start, middle, end = (dual(case, A + Fraction(t, 2) * step, smoothing) for t in range(3))
@@ -240,7 +243,7 @@ def along(case: Case, step: np.ndarray, smoothing: Real = 0) -> tuple[Any, Any]:
 
 @dataclass(frozen=True)
 class NearMaximum:
-    """A point A in fractions, a value that D has there at least, and the largest D at most."""
+    """A point A in fractions, a lower bound of D there, and an upper bound of the largest D."""
 
     A: np.ndarray
     value: Fraction
@@ -248,12 +251,11 @@ class NearMaximum:
 
 
 def near_maximum(case: Case, curvature: Any = 1) -> NearMaximum:
-    """Return a point where D is as large as a solver gets it; its quadratic term is times
-    `curvature`.
+    """Return the point with the largest D that a solver finds.
 
-    The QP is over the weights of the slopes whose convex combinations the rows of -A are. D is
-    concave, so that it is nowhere larger than at A plus what its derivatives there promise.
-    Raises ArithmeticError if that is much.
+    The quadratic term is multiplied by `curvature`. The variables of the QP are the weights of the
+    slopes whose convex combinations are the rows of -A. As D is concave, its derivatives at A bound
+    how much larger it can be elsewhere. Raises ArithmeticError if that is too much.
     """
     slopes = [exact.pieces(case.loss, case.features.shape[1], y) for y in case.y]
     mixtures = solver_mixtures(case, slopes, curvature)
@@ -271,7 +273,7 @@ def near_maximum(case: Case, curvature: Any = 1) -> NearMaximum:
 
 
 def solver_mixtures(case: Case, slopes: Sequence[exact.Pieces], curvature: Any) -> list[Any]:
-    """Return the weights of the slopes, per sample, at which a solver finds D largest."""
+    """Return the weights of the slopes, per sample, at which a solver maximises D."""
     lam, n = float(case.lam), len(case.y)
     w, offset, mixtures = 0, 0, []
     for psi, pieces in zip(array(case.features).astype(float), slopes, strict=True):

@@ -1,7 +1,7 @@
-"""Rows of scores or margins that the statements of T20 section 2 are tried on and proved for.
+"""Draw rows of scores or margins, on which the statements of T20 section 2 are tried and proved.
 
 A row names its loss, so that the loss is one expression for numbers and for symbols. The losses and
-their sets do not change when classes are renamed, so that symbols have y = 0 and sorted margins
+their sets do not change when classes are renamed, so symbolic rows have y = 0 and sorted margins
 without loss of generality.
 """
 
@@ -59,7 +59,10 @@ def symbolic_rows(deep: bool) -> Iterator[Case]:
 
 
 def rows_with_losses(rng: Rng, deep: bool, names: tuple[str, ...]) -> Iterator[Case]:
-    """Yield rows of scores in fractions, for each of the named losses; first one with costs 2."""
+    """Yield rows of scores in fractions, for each of the named losses.
+
+    The first row has costs 2.
+    """
     if STRUCTURED in names:
         zero, costs = (Fraction(0), Fraction(0)), (Fraction(0), Fraction(2))
         yield Case(kind=STRUCTURED, loss=STRUCTURED, m=2, y=0, s=zero, costs=costs)
@@ -90,7 +93,7 @@ def symbolic_losses(names: tuple[str, ...]) -> Callable[[bool], Iterator[Case]]:
         for m in (2, 3, 4):
             for name in names:
                 if m == 4 and name in (WEIGHTED_TOP_K, WEIGHTED_USUNIER):
-                    continue  # products of weights and numbers in any order: too many cases
+                    continue  # with products of weights and numbers, any order gives too many cases
                 base = {"kind": "symbols", "loss": name, "m": m, "y": 0}
                 s, rho = reals("s", m), (*reals("rho", m - 1), Fraction(0))
                 if name in (TOP_K, USUNIER):
@@ -106,8 +109,10 @@ def symbolic_losses(names: tuple[str, ...]) -> Callable[[bool], Iterator[Case]]:
 
 
 def as_allowed(case: Case) -> Truth:
-    """Whether costs are >= 0, weights admissible, and the margins of the weighted losses sorted
-    except the true class."""
+    """Return whether the costs are >= 0 and the weights admissible.
+
+    For weighted losses the margins except the true class's must also be sorted.
+    """
     found = [cost >= 0 for cost in getattr(case, "costs", ())]
     if hasattr(case, "rho"):
         found += [admissible(case.rho), *(a >= b for a, b in pairwise(case.s[1:]))]
@@ -118,7 +123,7 @@ def as_allowed(case: Case) -> Truth:
 
 
 def own_margins(case: Case) -> tuple[Real, ...]:
-    """Return the margins of the row's loss: with its costs in the place of 1 - e_y."""
+    """Return the margins of the row's loss, with its costs in place of 1 - e_y."""
     if not hasattr(case, "costs"):
         return margins(case.s, case.y)
     return tuple(c + s - case.s[case.y] for c, s in zip(case.costs, case.s, strict=True))
@@ -174,7 +179,7 @@ def reference_loss(case: Case) -> reference.Loss:
 def weighted_rows(rng: Rng, deep: bool, zero_ended: bool = True) -> Iterator[Case]:
     """Yield numbers x (m,) with weights rho; rho_m = 0, or rho_m = 1/4.
 
-    The first row has two levels and a negative number: where most slips show.
+    The first row has two levels and a negative number, which reveals most errors.
     """
     first = (Fraction(1), Fraction(1, 2), Fraction(0))
     rows: list[tuple[tuple[Fraction, ...], ...]]
@@ -196,10 +201,10 @@ def symbolic_weights(deep: bool, zero_ended: bool = True) -> Iterator[Case]:
 
 
 def sorted_weights(case: Case) -> Truth:
-    """Whether the weights are admissible and the numbers sorted downwards."""
+    """Return whether the weights are admissible and the numbers in descending order."""
     return all_of(admissible(case.rho), *(a >= b for a, b in pairwise(case.x)))
 
 
 def in_order(x: tuple[Real, ...]) -> tuple[Real, ...]:
-    """Return numbers from the largest to the smallest; symbols are in this order already."""
+    """Return numbers in descending order; symbols are in this order already."""
     return x if is_symbolic(x) else descending(x)

@@ -1,7 +1,7 @@
-"""Runs of T20's methods on rows drawn from data sets, and the effects seen in them.
+"""Run T20's methods on rows drawn from data sets, and estimate the effects.
 
-The loss and the regularisation are the paper's. The draws do not depend on the ledger's seed: a
-verdict is of the same rows in every run. An effect is the mean over the draws of the logarithm of a
+The loss and the regularisation are the paper's. The draws do not depend on the ledger's seed, so a
+verdict uses the same rows in every run. An effect is the mean over the draws of the logarithm of a
 ratio of objective errors, with its 95 % confidence interval by Student's t.
 """
 
@@ -22,14 +22,14 @@ STEPS = 200
 # the relative accuracy of the least primal value
 SOLVED = 1e-6
 
-# as fwlab has them: Caltech101 reduced anew to 16 x 16, News20 made anew from the messages
+# fwlab's versions: Caltech101 reduced again to 16 x 16, News20 rebuilt from the messages
 HERE = {"Caltech101": "caltech101_sil16_derived", "News20": "news20_svd1024"}
 LOW, HIGH = ("Caltech101", "News20"), ("CUB200", "Flower102", "Indoor67")
 SYNTHETIC = "synthetic, d > n"
 OTHERS = {"digits": 150, "letter": 150, SYNTHETIC: 100}
 REMADE = (
-    "on 200 rows drawn at random, several times; Caltech101 reduced anew to 16 x 16 and News20 "
-    "made anew from the messages, rows of length 1"
+    "on 200 rows drawn at random, several times; Caltech101 reduced again to 16 x 16 "
+    "and News20 rebuilt from the messages, rows of length 1"
 )
 
 
@@ -48,7 +48,7 @@ def draws(
 def problem(
     name: str, rows: int, draw: int, smoothing: float = 0.0, part: float = 1.0
 ) -> fwlab.Problem:
-    """Return the problem of some rows, of length 1, and a part of the features; lam = 1/n."""
+    """Return the problem with lam = 1/n for some rows, of length 1, and some of the features."""
     if name == SYNTHETIC:
         data = fwlab.datasets.synthetic(rows, 6 * rows, 10, 0.1, rng=draw)
     else:
@@ -74,7 +74,7 @@ def error_after(
     part: float = 1.0,
     steps: int = STEPS,
 ) -> float:
-    """Return P(w_t) - min P after t steps; at least what the least value is known to."""
+    """Return P(w_t) - min P after t steps, but at least the accuracy of the minimum."""
     tried = problem(name, rows, draw, smoothing, part)
     found = fwlab.solve(tried, METHODS[method], tol=0, max_iter=steps, check_every=steps)
     least, accuracy = least_value(name, rows, draw, smoothing, part)

@@ -1,4 +1,4 @@
-"""T20 section 2.2: the sets of the losses without weights."""
+"""Check T20 section 2.2: the sets of the losses without weights."""
 
 from fractions import Fraction
 from typing import Any
@@ -36,7 +36,7 @@ def in_fwlab(loss: Any, polytope: Inequalities, case: Case) -> Outcome:
 
 
 def extents(points: np.ndarray) -> list[float]:
-    """Return how far points reach in fixed directions: equal for equal hulls."""
+    """Return the maxima of fixed linear functions over points, which are equal for equal hulls."""
     directions = np.random.default_rng(0).integers(-9, 10, (40, points.shape[1]))
     return list(np.max(points @ directions.T, axis=0))
 
@@ -57,7 +57,7 @@ def extents(points: np.ndarray) -> list[float]:
     ),
     proofs=(
         BySolver(
-            "A cap that is tight for other signs of the margins than those of the samples.",
+            "A wrong cap that has an effect only for signs of the margins that were not sampled.",
             cases=symbolic_rows,
         ),
     ),
@@ -90,8 +90,8 @@ def usunier_polytope(case: Case, radius: Fraction | int = 1, cap: Any = None) ->
     planted=(version("the cap 1/k of the Usunier loss", usunier=True),),
     proofs=(
         BySolver(
-            "The set of the Usunier loss in this place: both agree unless margins of both signs "
-            "are among the k largest.",
+            "The set of the Usunier loss, which gives the same value unless margins "
+            "of both signs are among the k largest.",
             cases=symbolic_rows,
         ),
     ),

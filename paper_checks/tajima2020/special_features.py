@@ -1,4 +1,4 @@
-"""T20 sections 1 and 2.5: features of the form e_j (x) x, and the cost that is cited of K19."""
+"""Check T20 sections 1 and 2.5: features of the form e_j (x) x, and the cost cited from K19."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -50,7 +50,7 @@ def outer(alpha: Vector, x: Vector) -> Vector:
     cases=samples,
     proofs=(
         BySolver(
-            "an order of the factors that agrees on the numbers tried",
+            "a wrong order of the factors that agrees on the numbers tried",
             cases=symbolic_samples,
             sized_by=("n", "d", "m"),
         ),
@@ -102,10 +102,11 @@ def growing(rng: Rng, deep: bool) -> Iterator[Case]:
     "An iteration of K19's method, direction and line search, takes O(mn^3) operations.",
     formula=r"O(mn^3)",
     shapes="n samples, m classes; d features",
-    judged="within is read as: at most this order. The Gram matrix, where it is used, is made once "
-    "and not counted. The operations, divided by the bound, do not grow with the sizes.",
-    assumed="Every class has a sample, m <= n; with n fixed and more and more classes, sorting "
-    "them takes m log m.",
+    judged="within is read as: at most this order. The Gram matrix, where it is used, is "
+    "computed once and not counted. The operations, divided by the bound, do not "
+    "grow with the sizes.",
+    assumed="Every class has a sample, m <= n; with n fixed and a growing number of classes, "
+    "sorting them takes m log m.",
     cases=growing,
     relaxed=version("O(mn^2), which follows from K19's Theorem 4", power=2, formula="O(mn^2)"),
     planted=(

@@ -1,4 +1,4 @@
-"""T20 section 2.5: the cost of line 6 of Algorithm 1, a subgradient by sorting."""
+"""Check T20 section 2.5: the cost of line 6 of Algorithm 1, a subgradient by sorting."""
 
 import math
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from paper_checks.tajima2020.cost import PER_UNIT, Counting, operations
 
 
 def sorted_subgradient(loss: reference.Loss, s: list[Counting], y: int) -> list[Any]:
-    """Return a subgradient by sorting the margins: rho in their order, minus its sum in y's entry.
+    """Return a subgradient by sorting the margins: rho in their order, and minus its sum at y.
 
     A joint loss is 0 where its sum is not positive; an entrywise one leaves out margins below 0.
     """
@@ -74,7 +74,7 @@ def scored_losses(rng: Rng, deep: bool) -> Iterator[Case]:
     not_proved="a count of operations at growing sizes",
 )
 def cost_of_subgradient(case: Case, bound: Any = lambda m: m * math.ceil(math.log2(m))) -> Outcome:
-    """Count, and compare the loss at the scores with what the subgradient attains there."""
+    """Count the operations, and compare the loss with the value attained by the subgradient."""
     s = [Counting(int(x)) for x in case.s]
     v, cost = operations(lambda: sorted_subgradient(case.loss, s, case.y))
     asked = case.loss.delta(case.m, case.y)

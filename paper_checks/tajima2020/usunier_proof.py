@@ -1,4 +1,4 @@
-"""T20 section A: from the weighted Usunier loss to its polytope, by Lagrangian duality."""
+"""Check T20 section A: from the weighted Usunier loss to its polytope, by Lagrangian duality."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -28,8 +28,8 @@ from reference.derived_polytopes import Bound, Expression
 @claim(
     "T20-eqA1",
     "(A.1)",
-    "The weighted Usunier loss, the maximum over B_wu, is a sum over the levels in which each "
-    "level's sum is cut off at 0 as a whole.",
+    "The weighted Usunier loss, the maximum over B_wu, is a sum over the levels in "
+    "which each level's sum, as a whole, is clipped below at 0.",
     formula=r"\sum_\ell\max\{0,\rho'_\ell\langle 1,x_{\pi(1:k_\ell)}\rangle\}"
     r"=\max_{\beta\in B_{wu}}\langle\beta,x\rangle",
     shapes="x, beta: (m,); rho: (m,) with rho_m = 0",
@@ -37,7 +37,7 @@ from reference.derived_polytopes import Bound, Expression
     cases=weighted_rows,
     sides=("left side", "right side"),
     derived=version(
-        "the entries of x cut at 0 one by one, as in (2.8)",
+        "each entry of x clipped below at 0, as in (2.8)",
         formula=r"\sum_\ell\rho'_\ell\langle 1,\max\{0,x_{\pi(1:k_\ell)}\}\rangle"
         r"=\max_{\beta\in B_{wu}}\langle\beta,x\rangle",
         entrywise=True,
@@ -46,14 +46,19 @@ from reference.derived_polytopes import Bound, Expression
         "T20-eq2.14",
         lambda case: equal(by_levels(case, True), weighted_usunier(case.x, case.rho)),
     ),
-    planted=(version("nothing cut at 0", floor=False),),
-    proofs=(by_solver("Numbers of both signs within one level: elsewhere both sides agree."),),
+    planted=(version("nothing clipped at 0", floor=False),),
+    proofs=(
+        by_solver(
+            "Numbers of both signs within one level, the only case in which the sides differ."
+        ),
+    ),
     erratum=Erratum(
         "section A, (A.1)",
         r"\sum_\ell\max\{0,\rho'_\ell\langle 1,x_{\pi(1:k_\ell)}\rangle\}",
         r"\sum_\ell\rho'_\ell\langle 1,\max\{0,x_{\pi(1:k_\ell)}\}\rangle",
-        "The loss (2.8) cuts each margin at 0 before they are added; (A.1) adds first and cuts "
-        "the sum of a level. The two differ if a level has numbers of both signs: with "
+        "The loss (2.8) clips each margin below at 0 before they are added; (A.1) "
+        "adds first and clips the sum of a level. The two differ if a level has "
+        "numbers of both signs: with "
         "$\\rho=(1,1,1,0)$, one level of three, and the margins $x=(1,0,-2,-3)$ of a sample of "
         "class 2 the left-hand side is $\\max\\{0,1+0-2\\}=0$, while the loss (2.8) is 1, and so "
         "is $\\langle\\beta,x\\rangle$ at $\\beta=(1,0,0,0)\\in B_{wu}$. The first line of (A.2) "
@@ -106,8 +111,9 @@ def symbolic_multipliers(deep: bool) -> Iterator[Case]:
 @claim(
     "T20-eqA2",
     "(A.2)-(A.7)",
-    "The sorted sum of the least h >= max(0, x), the linear program of (A.2)'s last line and the "
-    "maximum of (A.7) are equal, and both forms of the Lagrangian (A.4) are.",
+    "The sorted sum of the smallest h >= max(0, x), the linear program in the last "
+    "line of (A.2) and the maximum of (A.7) are equal. Both forms of the Lagrangian "
+    "(A.4) are equal, too.",
     formula=r"\min\{\sum_j h_{\pi(j)}\rho_j:\ h\geq 0,\ h\geq x\}=\max\{\langle x,\beta\rangle:\ "
     r"\rho'\odot k\geq\Lambda^\top 1,\ 1\rho'^\top\geq\Lambda,\ \Lambda 1\geq\beta\}",
     shapes="x, h, beta: (m,); t, rho', k: (L,); Q, M, Lambda: (m, L)",
@@ -120,8 +126,8 @@ def symbolic_multipliers(deep: bool) -> Iterator[Case]:
     ),
     proofs=(
         BySolver(
-            "A term of the Lagrangian with the wrong sign, and a t_l < 0 that would be needed: "
-            "for all multipliers, not for the sampled ones.",
+            "A term of the Lagrangian with the wrong sign, or a t_l < 0 that would "
+            "be needed; the proof covers all multipliers, not only the sampled ones.",
             cases=symbolic_multipliers,
             assuming=sorted_weights,
             sized_by=("m",),
@@ -141,8 +147,8 @@ def chain(case: Case, capped: bool = True, more: int = 0, tau_sign: int = -1) ->
 def last_line(x: Any, rho: Any, more: int = 0) -> Real:
     """Return the least sum of (k_l t_l + <1, q_l>) rho'_l, with q_l >= h - t_l, h >= x, all >= 0.
 
-    On symbols by its solution: h and q are as small as allowed, and the sum is convex in t_l with
-    kinks at the entries of h, so that 0 or one of them is best.
+    On symbols the solution is explicit: h and q are as small as allowed, and the sum is convex in
+    t_l with kinks at the entries of h, so the best t_l is 0 or one of them.
     """
     if is_symbolic(x, rho):
         h = [positive(x_j) for x_j in x]
@@ -162,8 +168,10 @@ def last_line(x: Any, rho: Any, more: int = 0) -> Real:
 
 
 def lagrangians(case: Case, tau_sign: int) -> tuple[Any, Any]:
-    """Return the two forms of (A.4), at any values of the variables; every k counts as a
-    level, some with the weight 0."""
+    """Return the two forms of (A.4) at any values of the variables.
+
+    Every k counts as a level; some levels have the weight 0.
+    """
     k, steps = (
         np.array(column, object) for column in zip(*levels(case.rho, every=True), strict=True)
     )

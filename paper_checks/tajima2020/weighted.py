@@ -1,4 +1,4 @@
-"""T20 section 2.2: the sets of the weighted losses, and the weights of their levels."""
+"""Check T20 section 2.2: the sets of the weighted losses, and the weights of their levels."""
 
 from functools import partial
 
@@ -19,7 +19,7 @@ from paper_checks.tajima2020.rows import (
 )
 
 ALL_WEIGHTS = (
-    "A level weight that is right unless some weights are equal, or some margins negative."
+    "A level weight that is wrong only if some weights are equal or some margins negative."
 )
 
 
@@ -29,8 +29,11 @@ def by_solver(catches: str = ALL_WEIGHTS) -> BySolver:
 
 
 def level_weights_solved(case: Case) -> Outcome:
-    """Compare the differences with what (A.2) makes of rho': its first two lines are equal at
-    h = (1, .., 1, 0, .., 0), so that sum_l min(i, k_l) rho'_l = rho_1 + .. + rho_i for all i."""
+    """Compare the differences with the rho' that (A.2) implies.
+
+    Its first two lines are equal at h = (1, .., 1, 0, .., 0), so sum_l min(i, k_l) rho'_l = rho_1 +
+    .. + rho_i for all i.
+    """
     steps = dict(levels(case.rho))
     sums = [sum(case.rho[:i], ZERO) for i in range(case.m + 1)]
     solved = [2 * sums[i] - sums[i - 1] - sums[i + 1] for i in range(1, case.m)]
@@ -67,7 +70,7 @@ IN_FWLAB = Library(("fwlab.WeightedTopK.value", "fwlab.WeightedUsunier.value"), 
     ),
     where_right=WhereRight("T20-eqA2", level_weights_solved, at="the first two lines of (A.2)"),
     planted=(version("twice the differences", differences=True, factor=2),),
-    proofs=(by_solver("Weights for which the printed rho' is right: those with one level alone."),),
+    proofs=(by_solver("Weights with a single level, for which the printed rho' is right."),),
     library=IN_FWLAB,
     erratum=Erratum(
         "section 2.2, below (2.15)",
@@ -124,7 +127,7 @@ def weighted_topk_set(case: Case, differences: bool = True) -> Outcome:
     r"\sum_\ell\lambda_\ell,\ 0\leq\lambda_\ell\leq\rho'_\ell1,\ "
     r"\Vert\lambda_\ell\Vert_1\leq k_\ell\rho'_\ell\}",
     shapes="h, beta, lambda_l: (m,); rho: (m,) with rho_m = 0",
-    judged="rho' as differences (T20-rho-prime); the set called Delta_uu there is that of (2.12)",
+    judged="rho' as differences (T20-rho-prime); the set that is called Delta_uu there is (2.12)",
     cases=weighted_rows,
     sides=SET_AND_LOSS,
     planted=(
@@ -145,8 +148,8 @@ def weighted_usunier_set(
 @claim(
     "T20-eq2.14-sum",
     "(2.14)",
-    "beta may equal the sum of the lambda_l in (2.14) instead of being at most that sum: the "
-    "maximum is the same.",
+    "In (2.14) beta may be required to equal the sum of the lambda_l instead of "
+    "being at most that sum; the maximum is the same.",
     formula=r"\beta=\sum_\ell\lambda_\ell",
     shapes="h, beta, lambda_l: (m,); rho: (m,) with rho_m = 0",
     cases=weighted_rows,

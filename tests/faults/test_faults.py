@@ -120,7 +120,7 @@ def test_an_interrupted_comparison_keeps_what_is_finished(tmp_path, number):
 def test_an_interrupted_figure_keeps_its_cells(tmp_path, number):
     code, _, errors = stopped(tmp_path, FIGURE, number)
     assert code == 130
-    assert errors.strip().splitlines()[-1].endswith("the same command goes on from there.")
+    assert errors.strip().splitlines()[-1].endswith("the same command resumes from there.")
     assert len(stored(tmp_path)) == 1
 
 

@@ -146,7 +146,7 @@ def test_ctrl_c_is_one_sentence(capsys, tmp_path, monkeypatch):
     assert capsys.readouterr().err.splitlines() == [
         "rates (standard); about 40 s on two cores",
         f"figures: interrupted; 0 of 1 figures are in {tmp_path}/standard, finished cells in "
-        f"{tmp_path}/cells; the same command goes on from there.",
+        f"{tmp_path}/cells; the same command resumes from there.",
     ]
 
 
@@ -171,7 +171,7 @@ def test_ctrl_c_in_the_middle_of_a_real_run(tmp_path):
         run.send_signal(signal.SIGINT)
         _, errors = run.communicate()
     assert first.startswith("rates (standard); about ") and run.returncode == 130
-    assert errors.strip().splitlines()[-1].endswith("the same command goes on from there.")
+    assert errors.strip().splitlines()[-1].endswith("the same command resumes from there.")
     assert "Traceback" not in errors
 
 
@@ -259,4 +259,6 @@ def test_agreement_counts_what_is_printed():
     sentence = agreement(entries, 0.02, "of accuracy")
     assert sentence.startswith("1 of 2 numbers lie within 0.02 of accuracy")
     assert "mean difference is +0.045, the largest +0.100" in sentence
-    assert agreement([Compared(0.1)], 1, "") == "No printed number has one of ours beside it."
+    assert (
+        agreement([Compared(0.1)], 1, "") == "No printed number can be compared with one of ours."
+    )

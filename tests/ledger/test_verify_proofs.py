@@ -110,7 +110,7 @@ def test_a_dropped_case_is_rejected(name):
     [
         ((">= 0 1", ">= 1 0"), "1:0 1:1", "do not contradict"),  # 0 >= 0, at x = 0
         ((">= 0 2", ">= 0 1"), "1:0 -1:1", "not positive"),  # x >= 1 less x >= 0
-        ((">= 0 2", ">= 0 1"), "1:0 -1:1=0", "no equation"),  # as if x were 0
+        ((">= 0 2", ">= 0 1"), "1:0 -1:1=0", "not an equation"),  # as if x were 0
         ((">= 0 2", ">= 0 1"), "1:0 1:1", "do not contradict"),
         ((">= 0 2", ">= 0 1"), "1:q1*x", "do not contradict"),
     ],
@@ -256,4 +256,4 @@ def test_a_file_that_holds_no_proofs_is_named(content, tmp_path, monkeypatch, ca
     with pytest.raises(SystemExit) as end:
         verify_proofs.main()
     assert end.value.code == 2
-    assert f"{path} is no file of stored proofs: " in capsys.readouterr().err
+    assert f"{path} is not a file of stored proofs: " in capsys.readouterr().err

@@ -13,7 +13,7 @@ class Solver(BaseSolver):
     sampling_strategy = "iteration"
 
     def set_objective(self, problem, k, C):
-        """Keep the problem, and compile the method before its time is taken."""
+        """Keep the problem, and compile the method before it is timed."""
         self.problem = problem
         fwlab.solve(problem, self.method, max_iter=1)
 

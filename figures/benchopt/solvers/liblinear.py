@@ -16,7 +16,7 @@ class Solver(BaseSolver):
     sampling_strategy = "iteration"
 
     def skip(self, problem, k, C):
-        """Skip problems that it does not know."""
+        """Skip problems that LinearSVC cannot solve."""
         if k != 1 or problem.n_classes == 2:
             return True, "it needs k = 1 and more than two classes"
         return False, None
