@@ -163,7 +163,7 @@ def estimated(studies: Sequence[Study]) -> float:
     return sum(script(study.name).seconds[study.size] for study in studies)
 
 
-def _options(argv: Sequence[str] | None) -> Any:
+def _parser() -> Parser:
     parser = Parser(prog="python -m figures", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(RESERVED)}, or names")
     parser.add_argument(
@@ -191,7 +191,11 @@ def _options(argv: Sequence[str] | None) -> Any:
         help=f"take the outcomes of the scoreboard from this ledger, made by {JUDGE}",
     )
     parser.add_argument("--seed", type=int, help="choose the cells to check by this number")
-    options = parser.parse_args(argv)
+    return parser
+
+
+def _options(argv: Sequence[str] | None) -> Any:
+    options = _parser().parse_args(argv)
     if (options.all or options.seed is not None) and options.names != ["check"]:
         raise ValueError("--all and --seed are for check.")
     if options.names == ["check"] and (options.jobs != 1 or options.plot_only or options.scheduler):

@@ -157,40 +157,9 @@ def pixels(size: str, out: Path) -> str:
 
 def items(values: dict[str, Any], size: str, out: Path = KEPT) -> list[dict[str, Any]]:
     """Return the four causes, each with what was measured, its control and what stays open."""
-    told = smoothing(size, out)
-    chu, lapin = (printed_advantages(other) for other in ("Chu", "Lapin"))
-    plain, smoothed = (own_advantages(size, out, program) for program in (False, True))
-    near = [
-        f"{label}: {program or NOT_MEASURED} with n gamma, {text} with gamma"
-        for label, (text, program) in told.items()
-    ]
-    gap = values["Pat&Mat|gap"]["gap"]
-    optimum = [
-        f"C = {C:g}: {v['all']:.4g} over all samples, {v['negatives']:.4g} over the negatives"
-        for C in CS
-        for v in [values[f"Pat&Mat|optimum|C={C:g}"]]
-    ]
     return [
-        {
-            "title": "Smoothing by n gamma",
-            "what": "K19's program, wtopk.py, smooths by n gamma where the text has gamma.",
-            "measured": near or [NOT_MEASURED],
-            "control": "The same protocol with gamma.",
-            "open": "The program is published; that it made the printed tables is not known.",
-        },
-        {
-            "title": "The printed tables at k = 1",
-            "what": "Without smoothing the top-k, the pseudo top-k and the Crammer-Singer loss are "
-            "one at k = 1. An optimum that others miss explains no advantage there.",
-            "measured": [
-                f"printed, less Chu, {by_k(chu)}",
-                f"printed, less Lapin, {by_k(lapin)}",
-                f"ours with n gamma, less Chu: {by_k(smoothed) if smoothed else NOT_MEASURED}",
-            ],
-            "control": "Ours without smoothing, one protocol for both, less Chu: "
-            f"{by_k(plain) if plain else NOT_MEASURED}.",
-            "open": "The grids and the stopping rules of the other programs are not stated.",
-        },
+        smoothing_by_n(size, out),
+        tables_at_one(size, out),
         {
             "title": "Pixels in black and white",
             "what": "The published Caltech101 Silhouettes are black and white; the 16 x 16 set "
@@ -199,19 +168,64 @@ def items(values: dict[str, Any], size: str, out: Path = KEPT) -> list[dict[str,
             "control": "The same rows with grey pixels.",
             "open": "The authors' own cut of the rows, and their 16 x 16 file.",
         },
-        {
-            "title": "Pat&Mat over all samples, and its start",
-            "what": "M20's program sums over all samples where (10) has the negatives, and sets "
-            "delta by (32) before it projects beta.",
-            "measured": [
-                *(f"optimal value, {text}" for text in optimum),
-                f"relative gap after {values['Pat&Mat|gap']['loops'][CHECKS - 1]} loops: "
-                f"{gap[CHECKS - 1]:.1e}",
-            ],
-            "control": f"Delta set by (32) again, and as many loops: a gap of {gap[-1]:.0e}.",
-            "open": "The linear half of Table 3 needs the program's start in every fit.",
-        },
+        start_of_the_program(values),
     ]
+
+
+def smoothing_by_n(size: str, out: Path) -> dict[str, Any]:
+    """Return the first cause: K19's program smooths by n gamma."""
+    near = [
+        f"{label}: {program or NOT_MEASURED} with n gamma, {text} with gamma"
+        for label, (text, program) in smoothing(size, out).items()
+    ]
+    return {
+        "title": "Smoothing by n gamma",
+        "what": "K19's program, wtopk.py, smooths by n gamma where the text has gamma.",
+        "measured": near or [NOT_MEASURED],
+        "control": "The same protocol with gamma.",
+        "open": "The program is published; that it made the printed tables is not known.",
+    }
+
+
+def tables_at_one(size: str, out: Path) -> dict[str, Any]:
+    """Return the second cause: what the printed tables say at k = 1."""
+    chu, lapin = (printed_advantages(other) for other in ("Chu", "Lapin"))
+    plain, smoothed = (own_advantages(size, out, program) for program in (False, True))
+    return {
+        "title": "The printed tables at k = 1",
+        "what": "Without smoothing the top-k, the pseudo top-k and the Crammer-Singer loss are "
+        "one at k = 1. An optimum that others miss explains no advantage there.",
+        "measured": [
+            f"printed, less Chu, {by_k(chu)}",
+            f"printed, less Lapin, {by_k(lapin)}",
+            f"ours with n gamma, less Chu: {by_k(smoothed) if smoothed else NOT_MEASURED}",
+        ],
+        "control": "Ours without smoothing, one protocol for both, less Chu: "
+        f"{by_k(plain) if plain else NOT_MEASURED}.",
+        "open": "The grids and the stopping rules of the other programs are not stated.",
+    }
+
+
+def start_of_the_program(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the fourth cause: M20's program sums over all samples, and its start."""
+    gap = values["Pat&Mat|gap"]["gap"]
+    optimum = [
+        f"C = {C:g}: {v['all']:.4g} over all samples, {v['negatives']:.4g} over the negatives"
+        for C in CS
+        for v in [values[f"Pat&Mat|optimum|C={C:g}"]]
+    ]
+    return {
+        "title": "Pat&Mat over all samples, and its start",
+        "what": "M20's program sums over all samples where (10) has the negatives, and sets "
+        "delta by (32) before it projects beta.",
+        "measured": [
+            *(f"optimal value, {text}" for text in optimum),
+            f"relative gap after {values['Pat&Mat|gap']['loops'][CHECKS - 1]} loops: "
+            f"{gap[CHECKS - 1]:.1e}",
+        ],
+        "control": f"Delta set by (32) again, and as many loops: a gap of {gap[-1]:.0e}.",
+        "open": "The linear half of Table 3 needs the program's start in every fit.",
+    }
 
 
 def by_k(points: list[float]) -> str:
