@@ -10,6 +10,9 @@ right side is at most `factor` times the left one. With the certificates of the 
 
     excess = g + e,    excess_low = (g - e) - (g+ + e+).
 
+At the dual point 0 the errors are those of P alone: where rounding errors are most of what is left
+open, the bounds P(W) and P(W) - P(W+) of that point count, too.
+
 The optimal machine W* lies in the balls of both pairs (fwlab.enclosing_ball), and with the
 cross-entropy in an ellipsoid near the better machine, too (fwlab.ellipsoid).
 """
@@ -28,7 +31,7 @@ from fwlab.checks.arguments import as_floats, as_integer, as_real
 from fwlab.checks.labels import codes_of_rows
 from fwlab.ellipsoid import Ellipsoid, ellipsoid_of, joined_interval, joined_proofs
 from fwlab.enclosing_ball import Ball, ball_of_pair, smallest
-from fwlab.excess import ExcessStatus, ExcessTest, excess_bounds, excess_test
+from fwlab.excess import ExcessStatus, ExcessTest, excess_test
 from fwlab.operators.tensor_rows import tensor_rows
 from fwlab.other_constant import hint_of_constant
 from fwlab.problem import Problem
@@ -38,6 +41,7 @@ from fwlab.result import Certificate, Result, Status, checked_rows
 from fwlab.solvers.interrupt import deferred_interrupt
 from fwlab.solvers.registry import build, refusal, require_taken
 from fwlab.solvers.solve import solve
+from fwlab.solvers.warm_up import warm_up
 from fwlab.text import html_facts, in_brackets, named, size_of
 
 # no limit of the iterations, and a gap relative to P that rounding hides
@@ -169,9 +173,10 @@ def certify(
         has none.
     factor : float
         The run ends when excess <= factor * excess_low, or when the excess is at most
-        max(1e-12 |P(W)|, 2 gap_error). Above 1.
+        max(1e-12 |P(W)|, min(2 gap_error, 1e-6 |P(W)|)), or when rounding errors hide more. Above
+        1.
     time_limit : float, optional
-        Seconds of the whole call, kept as `solve` keeps it.
+        Seconds of the whole call without compiling, kept as `solve` keeps it.
 
     Returns
     -------
@@ -194,6 +199,11 @@ def certify(
         raise ValueError(f"factor must be above 1; got {factor}.")
     if time_limit is not None:
         time_limit = as_real("time_limit", time_limit, positive=False)
+    method = method_for(problem)
+    clock = time.perf_counter()
+    if not problem.has_tensors:
+        warm_up(problem, build(method, {}))
+    began += time.perf_counter() - clock
     with deferred_interrupt() as interrupt:
         test = excess_test(problem, machine, factor)
         if time_limit is not None:
@@ -201,7 +211,7 @@ def certify(
             time_limit = max(0.0, time_limit - 3 * (time.perf_counter() - began))
         result = solve(
             problem,
-            method_for(problem),
+            method,
             tol=TINY,
             relative=True,
             max_iter=0 if interrupt.pressed else ENDLESS,
@@ -276,12 +286,17 @@ def _certification(test: ExcessTest, result: Result) -> Certification:
         (high, low), ball = (np.inf, 0.0), Ball(W, np.inf)
         distance, status = np.inf, ExcessStatus.INCONSISTENT if found else ExcessStatus.OPEN
     else:
-        high, low = excess_bounds(own, result)
-        status = test.status(high, low, own.gap_error)
+        high, low = test.bounds(own, result, result.W)
+        status = test.status(high, low, own.gap_error, at_floor=_at_floor(result))
         balls = list(_balls(problem, W, V, own, result))
         ball, distance = smallest(balls), min(ball.distance(W) for ball in balls)
     hint = hint_of_constant(problem, W, test.link)
-    why = "" if status.is_settled else str(found or result.message)
+    why = str(found or result.message)
+    if status in (ExcessStatus.KNOWN, ExcessStatus.NEGLIGIBLE):
+        why = ""
+    elif _at_floor(result) and high < np.inf:
+        # tol, which the run's own message names, is no argument here
+        why = f"It lies in {low:.3g}..{high:.3g}; rounding errors are up to {own.gap_error:.3g}."
     return Certification(
         excess=high,
         excess_low=low,
@@ -296,6 +311,11 @@ def _certification(test: ExcessTest, result: Result) -> Certification:
         result=result,
         problem=problem,
     )
+
+
+def _at_floor(result: Result) -> bool:
+    """Return whether the run ended because it cannot bring the gap further down."""
+    return result.status in (Status.ROUNDING_FLOOR, Status.CONVERGED)
 
 
 def _balls(

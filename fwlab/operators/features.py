@@ -159,8 +159,22 @@ def add_outer(change: Floats, row: NDArray, W: Floats) -> None:
 
 
 def csr_of(X: Any) -> Csr:
-    """Return the arrays of a CSR matrix."""
-    return Csr(X.data, X.indices, X.indptr)
+    """Return the arrays of a CSR matrix, all of them read-only if one of them is.
+
+    numba then compiles one version for such matrices, and not seven.
+    """
+    arrays = X.data, X.indices, X.indptr
+    if not is_writeable(X):
+        arrays = tuple(array.view() for array in arrays)
+        for array in arrays:
+            array.flags.writeable = False
+    return Csr(*arrays)
+
+
+def is_writeable(X: Any) -> bool:
+    """Return whether the array X, or all arrays of the CSR matrix X, can be written to."""
+    arrays = (X.data, X.indices, X.indptr) if scipy.sparse.issparse(X) else (X,)
+    return all(array.flags.writeable for array in arrays)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +236,8 @@ class SparseFeatures:
     def _row(self, i: int) -> tuple[NDArray, NDArray]:
         """Return the non-zeros of row i and their columns."""
         row = slice(self.X.indptr[i], self.X.indptr[i + 1])
-        return self.X.data[row], self.X.indices[row]
+        csr = csr_of(self.X)
+        return csr.data[row], csr.indices[row]
 
     def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
         return square_in_parts(W)

@@ -21,6 +21,7 @@ import scipy.sparse
 from fwlab.kernels.steps.rules import EXACT
 from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.ascent import Ascent
+from fwlab.solvers.entropy_start import start_between
 from fwlab.solvers.lbfgs import MOST_COST, Lbfgs
 from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.preconditioner import cost_by_class
@@ -70,6 +71,7 @@ class EntropyAuto(Method):
         return workspace.method.progress(state, workspace.workspace)
 
     def warm_up(self, state: State) -> None:
+        start_between(state)
         phase = Phase(Ascent(EXACT), Ascent(EXACT).start(state))
         phase.method.iterate(state, phase.workspace)
         self._change(state, phase)

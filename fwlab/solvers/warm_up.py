@@ -11,7 +11,7 @@ from fwlab.cross_entropy import CrossEntropy
 from fwlab.kernels.domains.sorting import COUNTING_LENGTH
 from fwlab.kernels.layouts import EqualWeights
 from fwlab.losses import TopK, WeightedTopK
-from fwlab.operators.features import MANY_CLASSES, SHORT_ROWS, DenseFeatures
+from fwlab.operators.features import MANY_CLASSES, SHORT_ROWS, DenseFeatures, is_writeable
 from fwlab.operators.sizes import row_maxima, row_sizes
 from fwlab.primal_dual import PrimalDual
 from fwlab.problem import Problem
@@ -52,7 +52,7 @@ def warm_up(problem: PrimalDual, method: Method) -> None:
     form = Form(
         kernel=kernel,
         indices=problem.X.indices.dtype.str if sparse else None,
-        writeable=values.flags.writeable,
+        writeable=is_writeable(problem.X),
         storage=values.dtype.name,
         smoothed=problem.smoothing > 0,
         many_classes=m > COUNTING_LENGTH + 1,

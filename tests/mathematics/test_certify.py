@@ -14,7 +14,7 @@ from sklearn.svm import LinearSVC
 
 import fwlab
 from fwlab import certification, excess
-from fwlab.certification import ExcessTest, excess_bounds
+from fwlab.excess import ExcessTest, excess_bounds
 from fwlab.result import Certificate
 
 
@@ -125,7 +125,7 @@ def with_factor(factor=1.5):
 
 
 def test_the_statuses_by_hand():
-    known, negligible, undecided, _ = fwlab.ExcessStatus
+    known, negligible, floor, undecided, _ = fwlab.ExcessStatus
     assert with_factor().status(3.0, 2.0, 0.0) is known
     assert with_factor().status(3.01, 2.0, 0.0) is undecided
     assert with_factor().status(2.99, 2.0, 0.0, share=0.5) is undecided
@@ -135,6 +135,12 @@ def test_the_statuses_by_hand():
     assert with_factor().status(0.9e-6, 0.0, 0.0, share=0.5) is undecided
     assert with_factor().status(2e-3, 0.0, 1e-3) is negligible
     assert with_factor().status(2.1e-3, 0.0, 1e-3) is undecided
+    # a millionth of P is 1: rounding errors do not make more than that negligible
+    assert with_factor().status(1.0, 0.5, 1e3) is negligible
+    assert with_factor().status(1.1, 0.5, 1e3) is undecided
+    assert with_factor().status(0.9, 0.5, 0.1, at_floor=True) is floor
+    assert with_factor().status(1.1, 0.5, 0.1, at_floor=True) is undecided
+    assert with_factor().status(0.6, 0.5, 0.1, at_floor=True) is known
 
 
 def test_rounding_counts_before_a_run_ends(monkeypatch):
@@ -146,10 +152,12 @@ def test_rounding_counts_before_a_run_ends(monkeypatch):
         return Certificate(0.0, 0.0, 3.0 if W == "W" else 0.1, 0.0, gap_error=error)
 
     monkeypatch.setattr(ExcessTest, "certificate", certificate)
-    run = ExcessTest(None, "W", 5.0, 1.1)
+    problem = SimpleNamespace(has_tensors=False, has_entropy=False, in_family=False)
+    run = ExcessTest(problem, "W", 5.0, 1.1)
 
     def progress(gap):
-        return SimpleNamespace(A=None, W="best", dual=2.0, gap=gap)
+        state = SimpleNamespace(A=None, weights=lambda: "best")
+        return SimpleNamespace(state=state, dual=2.0, gap=gap)
 
     for gap, count in ((0.4, 0), (0.2, 2), (0.15, 2), (0.1, 4)):
         run.end_if_known(progress(gap))

@@ -133,3 +133,44 @@ print(*before, before == (len(nonzeros_product.overloads), len(scores_product.ov
 )
 def test_products_of_long_rows_are_there_before_the_clock_runs(d, kernel, compiled):
     assert words_of(PRODUCTS.format(d=d, kernel=kernel)) == [*compiled.split(), "True"]
+
+
+CERTIFIED = """
+import sys
+import numpy as np, scipy.sparse
+import fwlab
+from fwlab import certification
+
+def versions():
+    modules = [module for name, module in sys.modules.items() if name.startswith("fwlab.kernels")]
+    kernels = {id(k): k for module in modules for k in vars(module).values()}
+    return sum(len(getattr(kernel, "overloads", ())) for kernel in kernels.values())
+
+rng, own, seen = np.random.default_rng(0), certification.warm_up, []
+certification.warm_up = lambda *form: (seen.append(versions()), own(*form), seen.append(versions()))
+X, y, W = rng.normal(size=(200, DD)), np.arange(200) % 3, rng.normal(size=(3, DD))
+X = scipy.sparse.csr_matrix(X) if "sparse" in FORM else X
+for name in FORM.split():
+    array = X if name == "X" else getattr(X, name, None)
+    if array is not None:
+        array.flags.writeable = False
+fwlab.certify(fwlab.Problem(X, y, fwlab.LOSS, C=1.0), W)
+print(seen[0] < seen[1], versions() - seen[1])
+"""
+
+
+@pytest.mark.turns
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled without the JIT")
+@pytest.mark.parametrize(
+    ("form", "d", "loss"),
+    [
+        ("sparse", 5, "CrossEntropy()"),
+        ("sparse data indices indptr", 5, "CrossEntropy()"),
+        ("sparse indices", 5, "CrossEntropy()"),
+        ("X", 150, "CrossEntropy()"),
+        ("dense", 150, "TopK(2)"),
+    ],
+)
+def test_what_certify_calls_is_there_before_its_clock_runs(form, d, loss):
+    program = CERTIFIED.replace("DD", str(d)).replace("FORM", repr(form)).replace("LOSS", loss)
+    assert words_of(program) == ["True", "0"]
