@@ -102,9 +102,7 @@ class ExcessTest:
         zero = np.zeros((self.problem.n_samples, self.problem.n_classes))
         return self.certificate(zero, self.W), self.certificate(zero, W)
 
-    def bounds(
-        self, own: Certificate, other: Certificate | Result, W: Any
-    ) -> tuple[float, float]:
+    def bounds(self, own: Certificate, other: Certificate | Result, W: Any) -> tuple[float, float]:
         """Return bounds of the excess from the certificates of the own machine and of W.
 
         D(0) = 0 has no rounding error for the losses of the library. Where rounding errors are most

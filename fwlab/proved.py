@@ -133,6 +133,8 @@ def _scores(W: Any, distance: float, X: Any) -> tuple[Any, Any]:
     """Return the scores (n, m), and per row a bound (n,) of the error of a difference of two."""
     features = cast(DataFeatures, features_of(X, None))
     x = norms_above(features.square_norms())
-    slack: Floats = np.sqrt(2) * x * distance + 2 * score_errors(features, x, on_host(W))
+    # x may be infinity
+    away = np.sqrt(2) * x * distance if distance else 0.0
+    slack: Floats = away + 2 * score_errors(features, x, on_host(W))
     scores = features.scores(W)
     return scores, like(slack, scores)

@@ -97,10 +97,13 @@ def of_tensor(name: str, value: Any, otherwise: str = "") -> Any:
     try:
         return np.asarray(value)
     except (TypeError, RuntimeError):
-        facts = [f"{type(value).__name__} of {getattr(value, 'dtype', 'an unknown type')}"]
+        sparse = "sparse" in str(getattr(value, "layout", ""))
+        kind, type_ = type(value).__name__, getattr(value, "dtype", "an unknown type")
+        facts = [f"{'sparse ' * sparse}{kind} of {type_}"]
         facts += [f"on {device}"] if str(device := getattr(value, "device", "cpu")) != "cpu" else []
         facts += ["that requires its gradient"] if getattr(value, "requires_grad", False) else []
-        array = f"{name}.detach().cpu().float().numpy()"
+        dense, otherwise = (".to_dense()", "") if sparse else ("", otherwise)
+        array = f"{name}.detach().cpu(){dense}.float().numpy()"
         raise TypeError(
             f"{name} must be an array, or a tensor that numpy can read; got a {' '.join(facts)}: "
             f"pass {array if hasattr(value, 'detach') else 'an array of numpy'}{otherwise}."

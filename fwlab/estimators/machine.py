@@ -34,7 +34,7 @@ from fwlab.estimators.kernels import FittedKernel
 from fwlab.estimators.named_losses import named_loss, no_probabilities
 from fwlab.estimators.tensors import beside_arrays, reason_for_arrays
 from fwlab.estimators.trained import Certified, Trained, public_scores, public_values
-from fwlab.estimators.validation import new_samples, parameters_of
+from fwlab.estimators.validation import new_samples, parameters_of, require_present
 from fwlab.estimators.warm_starts import start_from, warn_if_unfinished
 from fwlab.lp_norm import LpNorm
 from fwlab.model import Model
@@ -156,6 +156,11 @@ class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimato
         """
         logs = log_probabilities(self._scores(X, "predict_proba"))
         return namespace_of(logs).exp(logs)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of `predict`. Raises TypeError for missing labels y (n,)."""
+        require_present(y)
+        return float(super().score(X, y, sample_weight))
 
     def proved(self, X: Any, training: Any = None) -> Any:
         """Return whether each predicted label is certainly the exact optimum's, (n,) bool.

@@ -33,7 +33,7 @@ SCHEMES = {"linear": weight_vectors.linear, "exponential": weight_vectors.expone
 def named_loss(
     loss: Any, k: Any, weights: Any, n_classes: int
 ) -> Loss | PolytopeLoss | EntropyLoss:
-    """Return the loss that an estimator's arguments describe; a loss object is returned as it is.
+    """Return the loss that an estimator's arguments describe; an object has its own k and weights.
 
     Parameters
     ----------
@@ -51,13 +51,16 @@ def named_loss(
     TypeError, ValueError
         With one sentence, if an argument is not as described.
     """
+    flat = isinstance(weights, str) and weights == "flat"
     if isinstance(loss, Loss | PolytopeLoss | EntropyLoss):
+        as_integer("k", k, low=1)
+        if not flat:
+            raise ValueError(f'weights must be "flat" with loss={loss!r}; got {weights!r}.')
         return loss
     if not isinstance(loss, str) or loss not in PLAIN:
         raise ValueError(
             f"loss must be a loss of fwlab or one of {', '.join(PLAIN)}; got {loss!r}."
         )
-    flat = isinstance(weights, str) and weights == "flat"
     if not flat and loss not in WEIGHTED:
         raise ValueError(f'weights must be "flat" with loss="{loss}"; got {weights!r}.')
     if isinstance(weights, str) and not flat and weights not in SCHEMES:

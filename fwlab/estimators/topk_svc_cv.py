@@ -173,7 +173,8 @@ class TopKSVCCV(TopKMachine):
             path = machine.path(X_train, y_train, Cs, sample_weight=omega[train])
             return [float(scorer(fitted, X_test, y_test, **given)) for fitted in path]
         except ValueError as error:
-            raise ValueError(f"fold {fold}, which trains on {m} classes: {error}") from error
+            kind = "class" if m == 1 else "classes"
+            raise ValueError(f"fold {fold}, which trains on {m} {kind}: {error}") from error
 
     def _machine_of(self, fold: int, classes: np.ndarray, m: int) -> TopKClassifier:
         """Return the machine that a fold trains, which may have only m of the classes."""

@@ -49,9 +49,30 @@ def training_samples(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     single = _storage_of(estimator, X) == "float32" or (is_gram and is_single(X))
     dtype = np.float32 if single else np.float64
     y = one_column(beside_arrays("y", y))
+    require_present(y)
+    require_real(X)
     X, checked = validate_data(estimator, X, y, accept_sparse="csr", dtype=dtype)
     check_targets(checked)
     return X, plain_labels(y)
+
+
+def require_present(y: Any) -> None:
+    """Raise TypeError for labels that are objects of several kinds: a missing one has its own.
+
+    scikit-learn compares such labels, which fails with another library's sentence.
+    """
+    try:
+        labels = np.asarray(y)
+    except (TypeError, ValueError, RuntimeError):
+        return  # whoever reads it says what is wrong
+    if labels.dtype.kind == "O" and labels.ndim == 1 and labels.size:
+        plain_labels(y)
+
+
+def require_real(X: Any) -> None:
+    """Raise ValueError for complex samples; scikit-learn prints all of them."""
+    if getattr(getattr(X, "dtype", None), "kind", "") == "c":
+        raise ValueError(f"Complex data not supported: X must be real; got dtype {X.dtype}.")
 
 
 def check_targets(labels: np.ndarray) -> None:
@@ -102,5 +123,6 @@ def new_samples(estimator: Any, X: Any, *, method: str = "", single: bool = Fals
         X = validate_data(estimator, plain_rows("X", X), dtype=None, reset=False)
         return floating(X)
     X = of_tensor("X", X, f", or leave it there with {SWITCH}" if has_tensors else "")
+    require_real(X)
     dtype = np.float32 if single and is_single(X) else np.float64
     return validate_data(estimator, X, accept_sparse="csr", dtype=dtype, reset=False)

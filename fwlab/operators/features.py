@@ -237,7 +237,7 @@ class SparseFeatures:
         """Return the non-zeros of row i and their columns."""
         row = slice(self.X.indptr[i], self.X.indptr[i + 1])
         csr = csr_of(self.X)
-        return csr.data[row], csr.indices[row]
+        return csr.values[row], csr.indices[row]
 
     def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
         return square_in_parts(W)
