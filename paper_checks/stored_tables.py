@@ -89,10 +89,6 @@ class StoredFigure:
     values: dict[str, Any]
     finding: FigureFinding
 
-    def run(self, name: str) -> Any:
-        """Return the value of a cell under the reading that the figure chose."""
-        return self.values[f"{self.finding.reading}|{name}"]
-
     @property
     def kind(self) -> str:
         """The kind of a case, which names the reading and the size."""

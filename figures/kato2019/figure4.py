@@ -3,19 +3,15 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-import fwlab
-from figures.kato2019.news20 import (
-    MAX_ITER,
-    READINGS,
-    TOL,
-    TOLERANCE,
-    TOP_K,
-    K,
-    factor,
-    reading_cell,
-    run,
+from figures.kato2019 import statements
+from figures.kato2019.news20 import MAX_ITER, SCALINGS, TOL, TOLERANCE, K
+from figures.kato2019.statements import (
+    LOSSES,
+    ONE_READING,
+    PLACES,
+    run_of,
+    section_3,
+    weighted_cell,
 )
 from figures.kit.captions import Caption
 from figures.kit.findings import FigureFinding
@@ -26,67 +22,36 @@ from figures.kit.style import curves, label_curves, panels, series, state
 from figures.kit.traces import best_so_far
 from fwlab.experiments import Cell, DataName
 
-METHOD = "fw"
-# flat weights are the unweighted loss, so Figure 3 has their runs
-LOSSES = {
-    "flat": TOP_K,
-    "linear": fwlab.WeightedTopK(fwlab.weights.linear(K)),
-    "exp": fwlab.WeightedTopK(fwlab.weights.exponential(K)),
-}
 QUICK = Reading("digits", {"data": DataName("digits", "unit", rows=200)})
 SYNTHETIC = Reading("synthetic, FMD's size", {"data": DataName("synthetic-a", "unit")})
 CAPS = {"quick": 20, "standard": MAX_ITER, "full": 1000}
-SECONDS = {"quick": 3, "standard": 40, "full": 400}
-# iterations at which the curves are compared
-PLACES = (1, 3, 10, 30, 100)
+SECONDS = {"quick": 3, "standard": 80, "full": 800}
 
 
 def cells(size: str) -> list[Cell]:
-    return [
-        reading_cell(
-            reading,
-            METHOD,
-            max_iter=CAPS[size],
-            loss=loss,
-            loss_name="" if weights == "flat" else weights,
-        )
-        for reading in ([QUICK] if size == "quick" else [SYNTHETIC, *READINGS])
-        for weights, loss in LOSSES.items()
+    """Return the runs with each weights, which no smoothing changes."""
+    found = [
+        weighted_cell(reading, weights, CAPS[size])
+        for reading in ([QUICK] if size == "quick" else [SYNTHETIC, *SCALINGS])
+        for weights in LOSSES
     ]
-
-
-def run_of(values: dict[str, Any], reading: str, weights: str) -> dict[str, Any]:
-    """Return the stored run of a reading with these weights."""
-    return values[f"{reading}|{run(METHOD, loss_name='' if weights == 'flat' else weights)}"]
+    others = [] if size == "quick" else statements.choosing_cells()
+    return [*found, *(cell for cell in others if cell.name not in {one.name for one in found})]
 
 
 def finding(values: dict[str, Any], size: str) -> FigureFinding:
-    """Choose the reading by the linear weights, and confirm it by the exponential ones."""
+    """Take the scaling of News20 that Figures 2 to 4 choose together, by what section 7.3 says."""
     tried = [
         Tried(
             reading,
-            factors(values, reading.name, "linear"),
-            factors(values, reading.name, "exp"),
+            section_3(values, reading.name, "linear"),
+            section_3(values, reading.name, "exp"),
         )
-        for reading in READINGS
+        for reading in SCALINGS
     ]
     what = f"gaps on News20 within a factor of {10**TOLERANCE:g} of those of the flat weights"
-    return judge(tried, TOLERANCE, what, claims=("K19-fig4-weights",))
-
-
-def factors(values: dict[str, Any], reading: str, weights: str) -> dict[str, float]:
-    """Return how far the gap is from the gap of the flat weights, at a few iterations."""
-    flat, other = (run_of(values, reading, w) for w in ("flat", weights))
-    return {
-        f"{weights}, iteration {place}": factor(gap_at(other, place), gap_at(flat, place))
-        for place in PLACES
-    }
-
-
-def gap_at(value: dict[str, Any], iteration: int) -> float:
-    """Return the smallest gap until an iteration, the last one if the run ended before."""
-    iterations, gaps = best_so_far(value)
-    return float(gaps[np.searchsorted(iterations, iteration, side="right") - 1])
+    together = statements.chosen_scaling(values)
+    return judge(tried, TOLERANCE, what, claims=("K19-fig4-weights",), together=together)
 
 
 def plot(study: Study) -> list[Path]:
@@ -97,7 +62,7 @@ def plot(study: Study) -> list[Path]:
         runs = {weights: best_so_far(run_of(values, name, weights)) for weights in LOSSES}
         curves(ax, {w: (*run, series(index)) for index, (w, run) in enumerate(runs.items())})
     worst = max(
-        max(factors(values, name, weights).values()) for name in names for weights in LOSSES
+        max(section_3(values, name, weights).values()) for name in names for weights in LOSSES
     )
     state(
         figure,
@@ -115,13 +80,16 @@ def shown(study: Study) -> list[str]:
 def caption(values: dict[str, Any], size: str, names: list[str]) -> Caption:
     told = []
     for name in names:
-        worst = max(max(factors(values, name, weights).values()) for weights in LOSSES)
+        worst = max(max(section_3(values, name, weights).values()) for weights in LOSSES)
         told.append(f"{name}: a factor of {10**worst:.2g} at most")
     return Caption(
         title="K19 Figure 4: three weightings of the top-k hinge, synthetic data and News20",
-        shows="Smallest certified gap so far of Frank-Wolfe with exact line search.",
+        shows=(
+            "Smallest certified gap so far of Frank-Wolfe with exact line search, without "
+            f"smoothing. {ONE_READING}"
+        ),
         settings=(
-            f"WeightedTopK with k = {K}, lam = 1/n unless the reading has a C, gap {TOL:g} or "
+            f"WeightedTopK with k = {K}, lam = 1/n, gap {TOL:g} or "
             f"{CAPS[size]} iterations. FMD's features are unavailable: synthetic data of its "
             "size, with rows of length 1, instead."
         ),

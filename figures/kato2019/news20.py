@@ -1,7 +1,9 @@
 """Readings of News20 in K19 sections 7.1 to 7.3, which scale its 1024 features in no stated way.
 
-Section 7.1 states lam = 1/n and k = 3; sections 7.2 and 7.3 state neither. To divide all rows by s
-is to divide C = 1 / (lam n) by s^2, so a scaling is read as a C.
+Section 7.1 states lam = 1/n and k = 3, and all three sections are about one data set, so that one
+reading has to serve all of them: a scaling, and a smoothing that is gamma, as the text has it, or
+n gamma, as the authors' program has it. To divide all rows by s is to divide C = 1 / (lam n) by
+s^2, so a scaling is read as a C.
 """
 
 import math
@@ -10,27 +12,33 @@ from typing import Any
 import numpy as np
 
 import fwlab
-from figures.kit.readings import Reading
+from figures.kit.readings import Program, Reading
 from figures.kit.traces import trace
 from fwlab.experiments import Cell, DataName
 
 NAME = "news20_svd1024"
 UNIT, RAW, STANDARD = DataName(NAME, "unit"), DataName(NAME), DataName(NAME, "standard")
 LARGEST, MEAN_SQUARE = "the largest norm", "the root mean square of the norms"
-NO_SCALING, NO_LAM = "K19 7.1, no scaling", "K19 7.2 and 7.3, no lam"
+NO_SCALING = "K19 7.1, no scaling"
+# rows that train
+N = 15_935
+# (27) and (59) have gamma where the program has n gamma: in the scores and in the line search
+SMOOTHED_BY_N = Program("hirohashi/wtopk cf9ccbd wtopk.py lines 70, 73", "K19 (27), gamma alone")
+N_GAMMA = ", smoothing n gamma"
 
-ROWS_OF_LENGTH_1 = Reading("rows of length 1", {"data": UNIT}, NO_SCALING)
-AS_THEY_ARE = Reading("rows as they are", {"data": RAW}, NO_SCALING)
-BY_MEAN_SQUARE = Reading("rows of mean square 1", {"data": RAW, "divisor": MEAN_SQUARE}, NO_SCALING)
-BY_LARGEST = Reading("rows of length at most 1", {"data": RAW, "divisor": LARGEST}, NO_SCALING)
-STANDARDISED = Reading(
-    "features of variance 1, rows of mean square 1",
-    {"data": STANDARD, "divisor": MEAN_SQUARE},
-    NO_SCALING,
+SCALINGS = (
+    Reading("rows of length 1", {"data": UNIT}, NO_SCALING),
+    Reading("rows of length at most 1", {"data": RAW, "divisor": LARGEST}, NO_SCALING),
+    Reading(
+        "features of variance 1, rows of mean square 1",
+        {"data": STANDARD, "divisor": MEAN_SQUARE},
+        NO_SCALING,
+    ),
 )
-SMALL_C = Reading("rows of length 1, C = 1e-3", {"data": UNIT, "C": 1e-3}, NO_LAM)
-STATED_LAM = (ROWS_OF_LENGTH_1, AS_THEY_ARE, BY_MEAN_SQUARE, BY_LARGEST, STANDARDISED)
-READINGS = (*STATED_LAM, SMALL_C)
+READINGS = (
+    *SCALINGS,
+    *(Reading(one.name + N_GAMMA, one.settings, program=SMOOTHED_BY_N) for one in SCALINGS),
+)
 # of a run, unless a script says otherwise
 K, MAX_ITER, TOL = 3, 100, 1e-5
 TOP_K = fwlab.TopK(K)
@@ -44,17 +52,29 @@ def reading_cell(
     smoothing: float = 0.0,
     max_iter: int = MAX_ITER,
     loss: fwlab.losses.Loss = TOP_K,
-    loss_name: str = "",
+    note: str = "",
 ) -> Cell:
-    """Return a cell "READING|RUN" with the trace of a run; figures with equal runs share it."""
-    settings = {"method": method, "smoothing": smoothing, "max_iter": max_iter, "loss": loss}
-    name = f"{reading.name}|{run(method, smoothing, loss_name)}"
-    return Cell(name, scaled_trace, {"tol": TOL, **reading.settings, **settings}, 5.0)
+    """Return a cell with the trace of a run; figures with equal runs share it.
+
+    With n gamma the gap is (27), as in the program, because that of the smoothed problem is at most
+    1 / (2 n gamma) at the start; a run does not stop by it, and meets its cap. With gamma the gap
+    is that of the smoothed problem, which is at most (27).
+    """
+    settings = {"tol": TOL, **reading.settings, "method": method, "smoothing": smoothing}
+    if reading.program and smoothing:
+        settings |= {"tol": 0.0, "augmented": True, "smoothing": N * smoothing}
+    name = cell_name(reading.name, method, smoothing, note)
+    return Cell(name, scaled_trace, {**settings, "max_iter": max_iter, "loss": loss}, 5.0)
 
 
-def run(method: str, smoothing: float = 0.0, loss_name: str = "") -> str:
-    """Return the name of a run. loss_name: "" for the top-k hinge."""
-    return f"{method}, smoothing {smoothing:g}{f', {loss_name}' if loss_name else ''}"
+def cell_name(reading: str, method: str, smoothing: float = 0.0, note: str = "") -> str:
+    """Return "SCALING|RUN". note: what tells it from the other runs of this method, if anything.
+
+    Without smoothing, readings that have one scaling share their runs.
+    """
+    scaling = reading.removesuffix(N_GAMMA)
+    times_n = " n" if smoothing and scaling != reading else ""
+    return f"{scaling}|{method}, smoothing {smoothing:g}{times_n}{f', {note}' if note else ''}"
 
 
 def scaled_trace(

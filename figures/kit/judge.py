@@ -19,7 +19,8 @@ def judge(
     what: str = "",
     because: str | Callable[[Tried], str] = "",
     claims: tuple[str, ...] = (),
-    causes: Sequence[Cause] = (),
+    causes: Sequence[Cause] | Callable[[Tried], Sequence[Cause]] = (),
+    together: str = "",
 ) -> FigureFinding:
     """Return what follows from the distances of one or more readings.
 
@@ -44,7 +45,10 @@ def judge(
     claims
         Ids of the ledger's rows about this figure.
     causes
-        What the script declares as causes of the difference, in the order in which they are tested.
+        What the script declares as causes of the difference, in the order in which they are tested;
+        or a function that makes them from the chosen reading.
+    together
+        Name of the reading, if several figures have chosen it together.
 
     Raises
     ------
@@ -53,12 +57,14 @@ def judge(
         cause changes cells that they do not have.
     """
     _check(tried)
-    chosen = min(tried, key=lambda one: (distance(_choosing(one)), one.reading.rank))
+    named = {one.reading.name: one for one in tried}
+    chosen = named[together] if together else nearest(tried)
     others = chosen.confirm if len(tried) > 1 else chosen.cells
     measured = _count(chosen.cells, tolerance, what or f"cells within {tolerance:g}")
     if len(tried) > 1:
         measured += f"; {_count(others, tolerance, 'of those without part in the choice')}"
-    holding = [cause for cause in causes if cause.bears_out(chosen.cells, tolerance)]
+    declared = causes(chosen) if callable(causes) else causes
+    holding = [cause for cause in declared if cause.bears_out(chosen.cells, tolerance)]
     program = chosen.reading.program
     if _comes_out(chosen, others, tolerance) and chosen.reading.source:
         outcome, why = FigureOutcome.AGREES, ""
@@ -68,12 +74,17 @@ def judge(
     elif holding:
         outcome, why = FigureOutcome.EXPLAINED, holding[0].told(tolerance)
     else:
-        outcome, why = FigureOutcome.NOT_EXPLAINED, _attempts(tried, causes, tolerance)
+        outcome, why = FigureOutcome.NOT_EXPLAINED, _attempts(tried, declared, tolerance)
         told = because(chosen) if callable(because) else because
         why += f"; {told or _doubt(chosen, others, tolerance)}"
     return FigureFinding(
         outcome, measured, why, chosen.reading.name, tuple(tried), tolerance, claims
     )
+
+
+def nearest(tried: Sequence[Tried]) -> Tried:
+    """Return the reading whose choosing cells are nearest; of equally near ones the text's."""
+    return min(tried, key=lambda one: (distance(_choosing(one)), one.reading.rank))
 
 
 def _choosing(one: Tried) -> Mapping[str, float]:

@@ -19,6 +19,7 @@ import numpy as np
 import fwlab
 from figures.kit.captions import Caption, caption_text
 from figures.kit.findings import FigureFinding
+from figures.kit.pixels import BlackAndWhite
 from figures.kit.tables import Table
 from fwlab.experiments import Cell, DataName, cell_records
 from fwlab.files import write_atomically, write_text_atomically
@@ -175,9 +176,10 @@ def part_name(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_")
 
 
-def describe_data(name: DataName) -> str:
+def describe_data(name: DataName | BlackAndWhite) -> str:
     """Return a caption line about the data: sizes, preprocessing, origin, and what was left out."""
     text = fwlab.datasets.describe(name.load())
+    name = name.grey if isinstance(name, BlackAndWhite) else name
     if name.join_valid:
         text += "; the validation part joins the train part"
     if name.rows is not None:
@@ -209,8 +211,8 @@ def readable(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
-def _data_names(value: Any) -> Iterator[DataName]:
-    if isinstance(value, DataName):
+def _data_names(value: Any) -> Iterator[DataName | BlackAndWhite]:
+    if isinstance(value, DataName | BlackAndWhite):
         yield value
     elif isinstance(value, dict | list | tuple):
         for entry in value.values() if isinstance(value, dict) else value:

@@ -45,11 +45,13 @@ def trace(
     C: float = 1.0,
     check_every: int = 1,
     time_limit: float | None = None,
+    augmented: bool = False,
 ) -> dict[str, Any]:
     """Return the trace of one run from A = 0 with lam = 1 / (n C), and its last certificate.
 
     The checkpoints are evenly spread in log(iteration). `reached` has iteration and seconds of the
-    first gap below each power of ten, which thinning would lose.
+    first gap below each power of ten, which thinning would lose. With `augmented` the gaps are
+    those of the problem in d + n dimensions, K19 (27), which the smoothing must make positive.
     """
     part = data.load()
     n = len(part.y_train)
@@ -60,24 +62,27 @@ def trace(
         problem, method, tol, max_iter=max_iter, check_every=check_every, time_limit=time_limit
     )
     columns, last = result.trace.as_dict(), len(result.trace.iteration) - 1
+    gap = result.trace.augmented_gap if augmented else result.trace.gap
     places = np.geomspace(1, last, POINTS) if last > 0 else [0]
     kept = np.union1d([0, last], np.asarray(places).round()).astype(int)
     return {
         **{name: column[kept] for name, column in columns.items() if name in COLUMNS},
-        "reached": reached(result.trace),
+        "gap": gap[kept],
+        "reached": reached(result.trace, gap),
         "status": result.status.name,
-        "last_gap": result.gap,
+        "last_gap": gap[-1] if augmented else result.gap,
         "last_primal": result.primal,
         "iterations": result.nit,
         "loss_certified": repr(loss),
     }
 
 
-def reached(trace: fwlab.Trace) -> dict[str, list[float]]:
-    """Return {power of ten: [iteration, seconds]} of the first gap below it."""
+def reached(trace: fwlab.Trace, gap: np.ndarray | None = None) -> dict[str, list[float]]:
+    """Return {power of ten: [iteration, seconds]} of the first gap below it; by default its gap."""
+    gap = trace.gap if gap is None else gap
     found = {}
     for power in range(0, -13, -1):
-        below = np.flatnonzero(trace.gap <= 10.0**power)
+        below = np.flatnonzero(gap <= 10.0**power)
         if len(below):
             first = below[0]
             found[f"1e{power}"] = [float(trace.iteration[first]), float(trace.seconds[first])]

@@ -7,9 +7,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from figures.kato2019.figure3 import Statements
-from figures.kato2019.news20 import STATED_LAM
-from figures.kato2019.news20 import run as stored_run
+from figures.kato2019.news20 import SCALINGS
+from figures.kato2019.statements import Smoothed, alone
 from figures.kit.traces import best_so_far, first_below
 from paper_checks.cases import Rng
 from paper_checks.kato2019.races import CAP, METHODS_COMPARED, REACHED
@@ -33,10 +32,9 @@ def runs_by_reading(rng: Rng, deep: bool) -> Iterator[Case]:
     figure = stored_figure("kato2019_figure2")
     found = {
         reading.name: {
-            method: ends(figure.values[f"{reading.name}|{stored_run(method)}"])
-            for method in METHODS_COMPARED
+            method: ends(alone(figure.values, reading.name, method)) for method in METHODS_COMPARED
         }
-        for reading in STATED_LAM
+        for reading in SCALINGS
     }
     yield Case(kind=f"each scaling of the rows, {figure.size} size", data="News20", ends=found)
 
@@ -82,7 +80,7 @@ def arrives(needed: float, done: float, within: int) -> bool | None:
 def smoothed_runs(rng: Rng, deep: bool) -> Iterator[Case]:
     """Yield how fast the gaps of the methods fall, by smoothing, in the reading of Figure 3."""
     figure = stored_figure("kato2019_figure3")
-    found = Statements(figure.values, figure.finding.reading)
+    found = Smoothed(figure.values, figure.finding.reading)
     slopes = {method: falls(found.value(method, 1e-2)) for method in METHODS_COMPARED}
     counts = {
         method: (found.iterations(method, 0.0), found.iterations(method, 1e-3))
@@ -115,8 +113,8 @@ def falls(value: dict[str, Any]) -> tuple[float, float]:
     shapes="slopes: minus d log gap / d log t, before and after iteration 10",
     judged="the standard method slows down if the slope after iteration 10 is less than the one "
     "before; the others do not slow down like that if their slope after it is larger "
-    "than that of the standard method. The rows are scaled as in the reading of "
-    "Figure 3.",
+    "than that of the standard method. By the reading that Figures 2 "
+    "to 4 have chosen.",
     cases=smoothed_runs,
     from_table=True,
     experiment=NEWS20,
@@ -140,7 +138,7 @@ def slows_down(case: Case, slow: str = "fw", part: float = 1.0) -> Outcome:
     formula=r"\frac{1}{2}\leq\frac{t(\gamma=10^{-3})}{t(\gamma=0)}\leq2",
     shapes="counts: iterations without smoothing and with 1e-3, by method",
     judged="largely is read as: by a factor of 2 or more, for each of the three methods. "
-    "The rows are scaled as in the reading of Figure 3.",
+    "By the reading that Figures 2 to 4 have chosen.",
     cases=smoothed_runs,
     from_table=True,
     experiment=NEWS20,

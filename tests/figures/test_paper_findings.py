@@ -46,7 +46,7 @@ def test_a_bound_is_broken_from_above_alone():
 def runs(errors_of, smooth=1.0):
     """Return stored runs of T20's figures with the given errors, and gaps `smooth` times these."""
     values = {}
-    names = [*convergence.sets(SIZE)]
+    names = [*convergence.sets(SIZE), machines.BLACK_AND_WHITE]
     for name, reading in itertools.product(names, machines.READINGS):
         best = {"last_primal": 0.0, "last_gap": 0.0}
         values[convergence.cell_name(name, "auto", 0.0, reading)] = best
@@ -73,6 +73,25 @@ def test_tajima_figure_1_needs_similar_errors_and_the_line_search_ahead_of_pg():
         runs(lambda name, m, reading: alike[m] ** (unit[reading.name] if m == "PG" else 1)), SIZE
     )
     assert (one.outcome, one.reading) == (FigureOutcome.NOT_EXPLAINED, machines.UNIT.name)
+
+
+@pytest.mark.parametrize(("binary", "outcome"), [(1, "explained"), (9, "not explained")])
+def test_tajima_figure_1_is_explained_by_grey_pixels_if_others_agree(binary, outcome):
+    alike = {"PG": 1.5, "StdFW": 1.8, "LSFW": 1.0}
+    powers = {"Caltech101": 9, machines.BLACK_AND_WHITE: binary}
+    values = runs(lambda name, m, reading: alike[m] ** powers.get(name, 1))
+    found = script("tajima2020_figure1").finding(values, SIZE)
+    assert (found.outcome, found.reading) == (outcome, machines.RAW.name)
+    assert f"the errors differ by a factor of {1.8**binary:.3g} in place of 198" in found.because
+    assert ("not the published pixels" in found.because) == (binary == 9)
+
+
+def test_black_and_white_pixels_are_compared_in_the_texts_reading_alone():
+    (source,) = machines.black_and_white(SIZE).values()
+    assert source.grey == machines.under(machines.RAW, machines.HERE)["Caltech101"]
+    assert machines.black_and_white("quick") == {}
+    one = Tried(machines.UNIT, {"Caltech101: no error is twice another": 0.0})
+    assert convergence.grey_pixels({}, one) == []
 
 
 @pytest.mark.parametrize(("smooth", "outcome"), [(0.9, "agrees"), (1.1, "not explained")])

@@ -161,7 +161,7 @@ def test_risk_and_bounds_are_those_of_one_machine():
 
 
 def test_at_k_1_all_weightings_are_one_machine():
-    found = kato2019_machines.machines(kato2019_machines.grid("quick"))
+    found = kato2019_machines.machines(kato2019_machines.grid("quick"), "Letter")
     assert sum("k=1" in name and name[0] in "ole" for name in found) == 1
     assert kato2019_machines.machine("exp", 1, 0.1) == kato2019_machines.machine("ours", 1, 0.1)
     assert isinstance(found["linear k=3 smoothing=0"]["loss"], fwlab.WeightedTopK)
