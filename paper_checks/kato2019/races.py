@@ -7,13 +7,11 @@ at lam = 1/n.
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 import fwlab
-from figures.kato2019.figure3 import SMOOTHINGS
 from figures.kato2019.statements import EIGHT, Smoothed, alone, run_of
 from figures.kit.traces import arrival, first_below, sooner
 from paper_checks.cases import Rng
@@ -55,7 +53,7 @@ def races_of_methods(rng: Rng, deep: bool) -> Iterator[Case]:
     figure = stored_figure("kato2019_figure3")
     found = Smoothed(figure.values, figure.finding.reading)
     for method in METHODS_COMPARED:
-        counts = {s: found.iterations(method, s) for s in SMOOTHINGS}
+        counts = {s: found.iterations(method, s) for s in (0.1, 0.0)}
         yield Case(kind=f"{method}, {figure.kind}", data="News20", counts=counts)
     for case in races(rng, deep):
         for method in METHODS_COMPARED:
@@ -153,35 +151,32 @@ def iterations(
 @claim(
     "K19-fig3-gamma",
     "7.2, Figure 3",
-    "The larger the smoothing, the fewer iterations every Frank-Wolfe method takes to a gap of "
-    "1e-3.",
-    formula=r"t(10^{-1})\leq t(10^{-2})\leq t(10^{-3})\leq t(0),\quad t(10^{-1})<t(0)",
+    "With smoothing 0.1 every Frank-Wolfe method takes fewer iterations to a gap of 1e-3 than "
+    "without smoothing.",
+    formula=r"t(10^{-1})<t(0)",
     shapes="t(gamma): iterations to a gap of 1e-3 with the smoothing gamma",
-    judged="all four smoothings of Figure 3. Two of them may take the same number of iterations, "
-    "as section 7.2 calls 0 and 1e-3 not largely different. For News20 the stored runs of Figure 3 "
-    "are read, in the reading that Figures 2 to 4 have chosen. The gap is that of the smoothed "
+    judged="smallest and largest smoothing of Figure 3; section 7.2 says of those in between that "
+    "convergence slows down, or is like that without. For News20 the stored runs of Figure 3 are "
+    "read, in the reading that Figures 2 to 4 have chosen. The gap is that of the smoothed "
     "problem, which is at most (27), or (27) itself where the reading has n gamma.",
     cases=races_of_methods,
     from_table=True,
     experiment=Experiment(data=("News20",)),
     planted=(
         version("the more iterations", sign=-1),
-        version("each at most half of those before it", factor=2),
+        version("at most a tenth of them", factor=10),
     ),
     not_proved="an experiment",
 )
 def smoothing_is_faster(case: Case, sign: int = 1, factor: int = 1) -> Outcome:
     if "counts" in vars(case):
-        counts = [case.counts[smoothing] for smoothing in SMOOTHINGS]
+        smooth, plain = case.counts[0.1], case.counts[0.0]
     else:
         run = case.name, case.n, case.seed, case.method, flat(case.k)
-        counts = [iterations(*run, smoothing) for smoothing in SMOOTHINGS]
-    seen: dict[str, Any] = {"iterations": counts}
-    if counts[0] == counts[-1]:
-        return effect(-1.0, 1.0, Tier.FLOAT, **seen)
-    ordered = counts[::sign]
-    steps = [at_most(factor * smooth, plain, **seen) for plain, smooth in pairwise(ordered)]
-    return both(less(ordered[-1], ordered[0], **seen), *steps)
+        smooth, plain = iterations(*run, 0.1), iterations(*run, 0.0)
+    if smooth == plain:
+        return effect(-1.0, 1.0, Tier.FLOAT, iterations=(smooth, plain))
+    return less(factor * sign * smooth, sign * plain, iterations=(smooth, plain))
 
 
 def first_iterations(rng: Rng, deep: bool) -> Iterator[Case]:
