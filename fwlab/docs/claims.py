@@ -123,6 +123,7 @@ WRONG = {
     "theorems": "Theorems that are false in their main case",
     "formulas": "Formulas and constants",
     "slips": "Slips",
+    "conditions": "Conditions that the papers omit",
     "readings": "What depends on the reading",
 }
 

@@ -81,6 +81,19 @@ def test_only_the_errors_of_one_paper_are_on_its_page():
     assert count == shown > 40
 
 
+def test_each_page_has_as_many_errors_as_its_header_claims(written):
+    claimed = {}
+    for paper in PAPERS:
+        text = (written / "wrong_in_print" / f"{paper}.md").read_text("utf-8")
+        claimed[paper] = int(re.search(r": (\d+) errors \(", text)[1])
+        errors, _, _ = text.partition(f"\n## {claims.WRONG['readings']}\n")
+        assert len(TARGET.findall(errors)) == claimed[paper], paper
+    text = (written / "wrong_in_print.md").read_text("utf-8")
+    errors, _, _ = text.partition(f"\n## {claims.WRONG['readings']}\n")
+    in_all = int(re.search(r"(\d+) errors \(", text)[1])
+    assert len(MOVED.findall(errors)) == in_all == sum(claimed.values())
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
