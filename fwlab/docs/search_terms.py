@@ -1,4 +1,4 @@
-"""Index entries by which the search finds claims and figures, such as "(2.26)" and "K19 Figure 3".
+"""Index entries by which the search finds claims and figures, such as "eq 2.26" and "K19 Figure 3".
 
 Sphinx leaves numbers out of its index of words, but finds them in entries of the index. An entry is
 found if the query is a part of it and at least half as long.
@@ -12,6 +12,7 @@ from fwlab.docs.records import Record, Records
 NUMBER = re.compile(r"\([A-Z]?\.?\d[\w.]*\)")
 # "Theorem D.2", "Figure 3"
 NAMED = re.compile(r"\b[A-Z][a-z]+ (?:[A-Z]\.)?\d[\d.]*\b")
+EQUATION = ("equation", "eq", "eq.")
 TITLE = re.compile(r"^# ", re.MULTILINE)
 # the heading of a figure or table, with its target on the line before
 HEADING = re.compile(
@@ -26,15 +27,23 @@ def add(source: Path, records: Records) -> None:
         entries = directive(names(record))
         page.write_text(TITLE.sub(rf"{entries}# ", page.read_text("utf-8"), count=1), "utf-8")
     for figures in (source / "figures").glob("*.md"):
-        text = HEADING.sub(lambda m: directive([m[3]]) + m[1] + m[2], figures.read_text("utf-8"))
+        text = HEADING.sub(
+            lambda m: directive([m[3], f"redraw {m[3]}"]) + m[1] + m[2], figures.read_text("utf-8")
+        )
         figures.write_text(text, "utf-8")
 
 
 def names(record: Record) -> list[str]:
-    """Return what a reader may call the place of a claim, alone and with its paper."""
-    where = record["where"]
-    found = [*NUMBER.findall(where), *NAMED.findall(where)]
-    return [name for one in dict.fromkeys(found) for name in (one, f"{record['paper']} {one}")]
+    """Return a claim's id, and what a reader may call its place, alone and with its paper."""
+    paper, where = record["paper"], record["where"]
+    found = [record["id"]]
+    for number in dict.fromkeys(NUMBER.findall(where)):
+        bare = number.strip("()")
+        found += [number, f"{paper} {number}", f"{paper} {bare}"]
+        # each of these is found without its paper, too
+        found += [f"{paper} {word} {one}" for word in EQUATION for one in (number, bare)]
+    named = dict.fromkeys(NAMED.findall(where))
+    return found + [name for one in named for name in (one, f"{paper} {one}")]
 
 
 def directive(entries: list[str]) -> str:

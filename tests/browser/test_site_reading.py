@@ -46,6 +46,9 @@ def page(new_page):
     [
         ("2.26", "claims/T20-eq2.26.html"),
         ("(2.26)", "claims/T20-eq2.26.html"),
+        ("eq 2.26", "claims/T20-eq2.26.html"),
+        ("equation 2.26", "claims/T20-eq2.26.html"),
+        ("T20-eq2.26", "claims/T20-eq2.26.html"),
         ("oracle call", "glossary.html"),
     ],
 )
