@@ -62,7 +62,7 @@ def judge(
     others = chosen.confirm if len(tried) > 1 else chosen.cells
     measured = _count(chosen.cells, tolerance, what or f"cells within {tolerance:g}")
     if len(tried) > 1:
-        measured += f"; {_count(others, tolerance, 'of those without part in the choice')}"
+        measured += f"; {_count(others, tolerance, 'on numbers not used to choose the reading')}"
     declared = causes(chosen) if callable(causes) else causes
     holding = [cause for cause in declared if cause.bears_out(chosen.cells, tolerance)]
     program = chosen.reading.program

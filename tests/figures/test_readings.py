@@ -39,7 +39,9 @@ def test_nine_of_ten_cells_lie_within_the_distance(distances, tolerance):
 def test_the_nearest_reading_that_the_others_confirm_agrees():
     found = judge([tried("far", [0.3], [0.0, 0.0]), tried("near", [0.01], [0.05, 0.02])], 0.1)
     assert (found.outcome, found.reading, found.n_readings) == (FigureOutcome.AGREES, "near", 2)
-    assert found.measured == "3 of 3 cells within 0.1; 2 of 2 of those without part in the choice"
+    assert found.measured == (
+        "3 of 3 cells within 0.1; 2 of 2 on numbers not used to choose the reading"
+    )
     assert found.because == ""
 
 

@@ -243,8 +243,8 @@ def test_a_caption_has_the_finding_and_a_table_of_the_readings(tmp_path):
     study.compute([Cell("cell", near, {"x": 0.0})])
     caption = Caption("A title", "Shows this.", "seed 0.", "Computed besides.")
     text = study.save_table(Table(["k"], [["1"]]), caption)[-1].read_text()
-    assert "*Agreement*: 2 of 3 cells within 0.1; 1 of 2 of those without part in the" in text
-    assert "choice, under the reading R (1 of 2): tried 2 readings; " in text
+    assert "*Agreement*: 2 of 3 cells within 0.1; 1 of 2 on numbers not used to" in text
+    assert "choose the reading, under the reading R (1 of 2): tried 2 readings; " in text
     assert "Computed besides.\n" in text
     assert "| **R** | the text: section 7 | 1 of 1 near, nine of ten by 0 | 1 of 2 near" in text
     assert "| S | a guess of ours | 0 of 1 near, nine of ten by 0.3 |" in text
