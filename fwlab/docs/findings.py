@@ -58,22 +58,32 @@ def speed() -> Discovery:
     for _, shape, *_, ratio in table("small_fits"):
         size = "up to 500 rows" if int(shape.split()[0]) <= 500 else "634 to 7494 rows"
         few.setdefault(size, []).append(float(ratio))
-    sizes = [f"{min(found):.3g} to {max(found):.3g} on {size}" for size, found in few.items()]
+    sizes = ", and ".join(f"{beside_solver(found)} on {size}" for size, found in few.items())
     # the table of projections comes before the table of training, which has six columns
     beside = [row[-1] for row in table("peer") if len(row) == 6]
     fits = [float(ratio) for ratio in beside if ratio[0].isdigit()]
     (a_pass,) = [line for line in page("passes") if line.split()[:2] == ["B", "ascent"]]
+    of_flops, of_product = a_pass.split()[-3:-1]
     return Discovery(
         "A speed",
         f"To the same error `solve` takes {span(faster)} of the time of scikit-learn's "
-        f"Crammer-Singer solver on {listed(faster)}{other}; of that time `TopKSVC.fit` takes "
-        f"{listed(sizes)} of few features. On Usunier's loss `solve` takes "
+        f"Crammer-Singer solver on {listed(faster)}{other}. With few features "
+        f"`TopKSVC.fit` {sizes}. On Usunier's loss `solve` takes "
         f"{min(fits):.3g} to {max(fits):.3g} of the time of the C++ code of Lapin et al. of 2016, "
         f"and less time in {sum(one < 1 for one in fits)} of {len(fits)} fits. A pass of `ascent` "
         "over a dense X of 15935 x 1024 numbers with 20 classes takes "
-        f"{a_pass.split()[-2]} of the time of the one product X Wᵀ by BLAS.",
+        f"{of_product} of the time of the one product X Wᵀ by BLAS, and {of_flops} of the time of "
+        "its flops in products of square matrices.",
         "python -m figures.benchmarks linear_svc small_fits peer passes",
     )
+
+
+def beside_solver(ratios: list[float]) -> str:
+    """Return how the times of fits compare with those of "that solver", given their ratios."""
+    low, high = f"{min(ratios):.3g}", f"{max(ratios):.3g}"
+    if min(ratios) > 1:
+        return f"is slower than that solver ({low} to {high} times its time)"
+    return f"takes {low} to {high} of its time"
 
 
 def page(name: str) -> list[str]:
