@@ -18,6 +18,8 @@ from fwlab.docs.records import (
 )
 
 FOLDER, ERRATA = "claims", "wrong_in_print"
+# of a section, an equation or a line
+NUMBER = re.compile(r"(?:[A-Z]\.)?\d+(?:\.\d+)*")
 # {title of a chapter: {title of a paper: its errors}}
 Chapters = dict[str, dict[str, list[Record]]]
 
@@ -108,6 +110,7 @@ def write_claim(source: Path, record: Record, records: Records, figures: list[st
         "claim.md",
         record=record,
         told=record["told"],
+        place=place(record),
         paper=PAPERS[record["paper"]],
         meaning=meanings("verdict")[record["verdict"]],
         others=records.others(record),
@@ -116,6 +119,15 @@ def write_claim(source: Path, record: Record, records: Records, figures: list[st
         figures={name: figure_links.address(name) for name in figures},
         functions={n: api.function_address(n) for n in record["library"]},
     )
+
+
+def place(record: Record) -> str:
+    """Return the place of a claim once: the erratum's, if that has all numbers of the claim's."""
+    where, note = str(record["where"]), record["erratum"]
+    if note and {*NUMBER.findall(where)} <= {*NUMBER.findall(note["page"])}:
+        return str(note["page"])
+    told = str(record["told"]["place"])
+    return f"section {told}" if told[0].isdigit() else told
 
 
 # the chapters of the page, each with its title

@@ -64,6 +64,25 @@ def test_a_damaged_index_is_one_sentence(tmp_path, monkeypatch):
         figure_links.index.__wrapped__()
 
 
+@pytest.mark.parametrize(
+    ("where", "page", "expected"),
+    [
+        ("(2.26), Alg. 1 line 10", "section 2.4, (2.26), and Algorithm 1, line 10", "the page"),
+        ("(8), C.1", "section 3.2, (8); section 4", "as told"),
+        ("(8)", "section 3.2, (18)", "as told"),
+    ],
+)
+def test_a_claim_has_its_place_once_unless_the_erratum_lacks_a_part(where, page, expected):
+    record = {"where": where, "erratum": {"page": page}, "told": {"place": "as told"}}
+    assert claims.place(record) == (page if expected == "the page" else expected)
+
+
+def test_a_place_that_is_a_bare_number_is_called_a_section():
+    for told, expected in (("7.4, last line", "section 7.4, last line"), ("C.1", "C.1")):
+        record = {"where": told, "erratum": None, "told": {"place": told}}
+        assert claims.place(record) == expected
+
+
 def test_what_is_wrong_in_print_is_what_the_ledger_says():
     records = read_records()
     chapters = {c.title: c.groups for c in order.chapters(list(records.by_id.values()))}
