@@ -6,6 +6,7 @@ import pytest
 from figures.kato2019.printed import TABLES
 from figures.kit import study as _study
 from figures.kit.findings import FigureFinding, FigureOutcome
+from figures.kit.pixels import GREY
 from figures.kit.readings import Program, Reading, Tried
 from figures.own import printed_tables
 from figures.own.printed_tables import NOT_MEASURED, items, nearest, printed_advantages
@@ -40,11 +41,11 @@ def test_the_nearest_reading_counts():
 
 def test_what_is_not_stored_is_not_measured(tmp_path, monkeypatch):
     monkeypatch.setattr(_study, "KEPT", tmp_path)
-    smoothed, at_k_1, pixels, start = items(VALUES, "standard", tmp_path)
+    pixels, start, smoothed, at_k_1 = items(VALUES, "standard", tmp_path)
     assert smoothed["measured"] == [NOT_MEASURED] == pixels["measured"]
     assert NOT_MEASURED in at_k_1["control"] and at_k_1["measured"][2].endswith(NOT_MEASURED)
     assert "+1.55 points at k = 1" in at_k_1["measured"][0]
-    assert start["measured"][-1] == "relative gap after 12 loops: 5.0e-01"
+    assert start["measured"][0] == "relative gap with the program's start, after 12 loops: 5.0e-01"
     assert "1e-09" in start["control"]
 
 
@@ -52,7 +53,8 @@ def test_readings_of_the_text_and_of_the_program_stand_side_by_side(tmp_path, mo
     finding = FigureFinding(
         FigureOutcome.EXPLAINED,
         "",
-        "pixels are grey: 9 of 10; 9 of 10 cells near with it, 3 of 10 in the control without it",
+        f"{GREY}: 0.5 in place of 2; 9 of 10 cells near with it, 3 of 10 in the control without "
+        "it; other: 1; 7 of 10 cells near with it, 6 of 10 in the control without it",
         tried=(
             tried(Reading("text", source="7.4"), 5),
             tried(Reading("program", program=PROGRAM), 8),
@@ -62,10 +64,22 @@ def test_readings_of_the_text_and_of_the_program_stand_side_by_side(tmp_path, mo
     )
     monkeypatch.setattr(printed_tables, "stored", lambda *place: ({}, finding))
     monkeypatch.setattr(printed_tables, "own_advantages", lambda *place: [1.0, 0.0, 0.0, 0.0])
-    smoothed, at_k_1, pixels, _ = items(VALUES, "standard", tmp_path)
-    assert smoothed["measured"][0] == "K19, Caltech101: 8 of 10 with n gamma, 5 of 10 with gamma"
+    pixels, _, smoothed, at_k_1 = items(VALUES, "standard", tmp_path)
+    assert smoothed["measured"][0] == (
+        "K19, Caltech101: with gamma 5 of 10 accuracies agree; with n gamma 8 of 10"
+    )
     assert "+1.00 points at k = 1" in at_k_1["measured"][2]
-    assert pixels["measured"] == [finding.because]
+    assert pixels["measured"] == ["K19, Caltech101: in black and white 9 of 10 accuracies agree"]
+    assert pixels["control"] == "The same rows with grey pixels: 3 of 10 accuracies agree."
+
+
+def test_a_figure_without_the_program_comes_last_and_says_so(monkeypatch, tmp_path):
+    near = {"K19, News20": ("3 of 80", ""), "K19, Figure 3": ("11 of 11", "9 of 11")}
+    monkeypatch.setattr(printed_tables, "smoothing", lambda *place: near)
+    assert printed_tables.smoothing_by_n("standard", tmp_path)["measured"] == [
+        "K19, Figure 3: with gamma 11 of 11 statements agree; with n gamma 9 of 11",
+        "K19, News20: with gamma 3 of 80 accuracies agree; no run with n gamma is stored",
+    ]
 
 
 @pytest.mark.usefixtures("data_folder")
