@@ -124,7 +124,8 @@ def smoothing(size: str, out: Path) -> dict[str, tuple[str, str]]:
         if there := stored(name, size, out):
             _, finding = there
             ranks = [[one for one in finding.tried if one.reading.rank == rank] for rank in (0, 1)]
-            found[label] = tuple(nearest(ones, finding.tolerance) for ones in ranks)
+            text, program = (nearest(ones, finding.tolerance) for ones in ranks)
+            found[label] = text, program
     return found
 
 

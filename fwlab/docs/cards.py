@@ -30,7 +30,7 @@ WORDS = {
     "plot_09_ranking": "Scores of negatives and positives of a ranking machine.",
     "plot_10_lp_norm": "Bounds on the risk for 100 classes, over p.",
     "plot_11_own_loss": "Three methods take any loss; their gaps on digits, for top-3.",
-    "plot_12_own_claim": "Verdicts of the ledger, all five papers.",
+    "plot_12_own_claim": "Try a statement with code of yours; here, the ledger's verdicts.",
     "plot_13_proved_choice": "The validation accuracy of News20 over C.",
 }
 

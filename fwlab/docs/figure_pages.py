@@ -25,6 +25,19 @@ from fwlab.docs.records import Records
 OWN_LINK = re.compile(r"\]\(#([\w.-]+)\)")
 RESULTS = re.compile(r"^## (The results|Results of the full size)\n", re.MULTILINE)
 TITLE_OF_OWN = "Figures of our own"
+# what a part of a figure shows, where the name of its file says it badly
+PARTS = {
+    "a_synthetic": "A, synthetic",
+    "b_synthetic": "B, synthetic",
+    "by_set": "by data set",
+    "d_n_face": "d > n, face",
+    "d_n_interior": "d > n, interior",
+    "news20": "News20",
+    "prose": "numbers in the text",
+    "smoothing_0_1_face": "smoothing 0.1, face",
+    "smoothing_2_interior": "smoothing 2, interior",
+    "synthetic_fmd_s_size": "synthetic, FMD's size",
+}
 
 
 def write_pages(source: Path, records: Records) -> None:
@@ -71,8 +84,9 @@ def told_apart(headings: dict[str, str]) -> dict[str, str]:
     count = Counter(headings.values())
     found = {}
     for stem, heading in headings.items():
-        part = stem.removeprefix(script_of(stem)).strip("_").replace("_", " ")
-        found[stem] = heading + (f" ({part})" if count[heading] > 1 and part else "")
+        part = stem.removeprefix(script_of(stem)).strip("_")
+        told = f" ({PARTS.get(part, part)})" if part else ""
+        found[stem] = heading + (told if count[heading] > 1 else "")
     return found
 
 

@@ -65,6 +65,13 @@ def test_headings_of_a_page_differ_and_say_more_than_a_number(written, name):
         assert max(map(len, headings)) <= 130
 
 
+def test_a_heading_names_its_part_in_words(written):
+    headings = [one for page in sections(written / "figures").values() for one in page.values()]
+    assert [one for one in headings if "_" in one.split(" (")[-1] and one.endswith(")")] == []
+    told = figure_pages.told_apart({"kato2019_figure2_prose": "a", "kato2019_figure2_news20": "a"})
+    assert list(told.values()) == ["a (numbers in the text)", "a (News20)"]
+
+
 def test_links_of_a_page_lead_out_of_its_folder(written):
     for page in [*(written / "figures").glob("*.md"), *(written / "wrong_in_print").glob("*.md")]:
         text = page.read_text("utf-8")
