@@ -39,9 +39,11 @@ def test_code_is_no_prose():
 
 @pytest.mark.parametrize(
     "term",
-    ["oracle call", "pass", "gap", "certified", "proved", "atom", "block", "link", "excess"]
-    + ["ledger", "slip, misprint", "severity", "outcome", "primal and dual", "Fenchel conjugate"]
-    + ["Moreau envelope", "pseudo top-k", "n gamma"],
+    [
+        *("oracle call", "pass", "gap", "certified", "proved", "atom", "block", "link", "excess"),
+        *("ledger", "slip, misprint", "severity", "outcome", "primal and dual", "n gamma"),
+        *("Fenchel conjugate", "Moreau envelope", "pseudo top-k"),
+    ],
 )
 def test_the_glossary_has_the_term(term):
     assert re.search(rf"^{term}\n  \S", GLOSSARY, re.MULTILINE)
