@@ -39,12 +39,21 @@ class ClaimFile:
 
 
 def claims(paper: str | None = None) -> list[Claim]:
-    """Return all claims, or the claims of one paper, in the order of the papers and their files."""
+    """Return all claims, or those of one paper, in the order of the papers and their files.
+
+    The rows about whole figures come last in a paper, whichever module was imported first.
+    """
     for module in (*INSIDE.values(), FIGURES):
         import_module(module)
     found = [claim for claim in CLAIMS.values() if paper in (None, claim.paper)]
     place = {name: number for number, name in enumerate(PAPERS)}
-    return sorted(found, key=lambda claim: place.get(claim.paper, len(place)))
+    return sorted(
+        found,
+        key=lambda claim: (
+            place.get(claim.paper, len(place)),
+            claim.form.__module__ == FIGURES,
+        ),
+    )
 
 
 def claim_files(paths: Sequence[str]) -> list[ClaimFile]:

@@ -120,7 +120,7 @@ def falls(value: dict[str, Any]) -> tuple[float, float]:
     experiment=NEWS20,
     planted=(
         version("the away-step method alone does", slow="afw"),
-        version("the slope at least halves", part=0.5),
+        version("the gap falls no more", part=0.0),
     ),
     not_proved=NOT_PROVED,
 )
@@ -149,7 +149,8 @@ def little_difference(case: Case, differ: bool = False) -> Outcome:
     outcomes = []
     for plain, smooth in case.counts.values():
         if math.inf in (plain, smooth):
-            return effect(-1.0, 1.0, Tier.FLOAT, counts=case.counts)
+            outcomes.append(effect(-1.0, 1.0, Tier.FLOAT, counts=case.counts))
+            continue
         ratio = max(plain, smooth) / min(plain, smooth)
         outcomes.append(less(1.5, ratio) if differ else less(ratio, 2.0))
     return both(*outcomes)
