@@ -131,8 +131,8 @@ class Iterations:
     @classmethod
     def of(cls, values: Values, reading: str) -> "Iterations":
         to = {method: alone(values, reading, method) for method in ALONE_RUNS}
-        first = [first_below(value, 1e-3) or math.inf for value in to.values()]
-        return cls(*first, first_below(to["fw"], 1e-5) or math.inf)
+        fw, afw, pfw = (first_below(to[m], 1e-3) or math.inf for m in ("fw", "afw", "pfw"))
+        return cls(fw, afw, pfw, first_below(to["fw"], 1e-5) or math.inf)
 
 
 def alone(values: Values, reading: str, method: str) -> Any:

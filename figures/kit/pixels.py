@@ -1,7 +1,7 @@
 """Black-and-white images: pixels are thresholded before the rows are normalised."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,7 +28,9 @@ class BlackAndWhite:
         """Return the data set in black and white."""
         grey = replace(self.grey, normalize=None).load()
         parts = {name: getattr(grey, name) for name in ("X_train", "X_valid", "X_test")}
-        found = {name: None if X is None else self._pixels(X) for name, X in parts.items()}
+        found: dict[str, Any] = {
+            name: None if X is None else self._pixels(X) for name, X in parts.items()
+        }
         name = f"{grey.name} in black and white"
         return replace(grey, **found, name=name, normalize=self.grey.normalize)
 

@@ -62,7 +62,7 @@ def trace(
         problem, method, tol, max_iter=max_iter, check_every=check_every, time_limit=time_limit
     )
     columns, last = result.trace.as_dict(), len(result.trace.iteration) - 1
-    gap = result.trace.augmented_gap if augmented else result.trace.gap
+    gap: Any = result.trace.augmented_gap if augmented else result.trace.gap
     places = np.geomspace(1, last, POINTS) if last > 0 else [0]
     kept = np.union1d([0, last], np.asarray(places).round()).astype(int)
     return {

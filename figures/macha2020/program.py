@@ -54,6 +54,11 @@ def with_equal_sums(alpha: Floats, beta: Floats) -> tuple[Floats, Floats]:
     return alpha, beta * (alpha.sum() / beta.sum())
 
 
+def with_delta_again(problem: Problem, point: Point) -> Point:
+    """Return the point with delta set by (32) from its beta."""
+    return Point(point.alpha, point.beta, delta_by_32(problem, point.beta))
+
+
 def offset_of(problem: Problem, point: Point) -> float:
     """Return the square of delta less its value by (32)."""
     return point.r**2 - delta_by_32(problem, point.beta) ** 2
@@ -84,7 +89,7 @@ def gaps(problem: Problem, loops: int, rng: np.random.Generator) -> dict[str, fl
     """Return relative gaps after loops as in the program, and after more loops with delta reset."""
     start = first_point(problem, rng)
     stuck = after_loops(problem, start, loops, rng, offset_of(problem, start))
-    again = Point(stuck.alpha, stuck.beta, delta_by_32(problem, stuck.beta))
+    again = with_delta_again(problem, stuck)
     mended = after_loops(problem, again, loops, rng, 0.0)
     return {
         "as the program": relative_gap(problem, stuck),

@@ -23,14 +23,13 @@ from figures.kit.study import KEPT, NotRun, Study
 from figures.kit.style import label_curves, log_axes, new_figure, note, series, state
 from figures.macha2020.program import (
     after_loops,
-    delta_by_32,
     first_point,
     offset_of,
     relative_gap,
+    with_delta_again,
 )
 from fwlab import ranking
 from fwlab.experiments import Cell, DataName
-from fwlab.ranking.problem import Point
 
 # the stored tables of K19, by data set
 STORED = {
@@ -79,7 +78,7 @@ def gaps(data: DataName, positive: int, C: float, loops: int) -> dict[str, list[
     found: dict[str, list[float]] = {"loops": [], "gap": []}
     for check in range(2 * CHECKS):
         if check == CHECKS:
-            point = Point(point.alpha, point.beta, delta_by_32(problem, point.beta))
+            point = with_delta_again(problem, point)
             offset = 0.0
         point = after_loops(problem, point, step, rng, offset)
         found["loops"].append(step * (check + 1))

@@ -16,7 +16,7 @@ from figures.kit.captions import Caption
 from figures.kit.causes import Cause
 from figures.kit.findings import FigureFinding
 from figures.kit.judge import judge
-from figures.kit.pixels import GREY
+from figures.kit.pixels import GREY, BlackAndWhite
 from figures.kit.readings import Reading, Tried, told_failures, truth_distance
 from figures.kit.script import Script
 from figures.kit.study import Study
@@ -91,7 +91,12 @@ def methods_of(reading: Reading, smoothing: float, first: float) -> tuple[str, .
 
 
 def run_cell(
-    size: str, reading: Reading, name: str, source: DataName, method: str, smoothing: float
+    size: str,
+    reading: Reading,
+    name: str,
+    source: DataName | BlackAndWhite,
+    method: str,
+    smoothing: float,
 ) -> Cell:
     """Return the cell of one run."""
     settings: dict[str, Any] = {"data": source, "loss": LOSS, "smoothing": smoothing}
