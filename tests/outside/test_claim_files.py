@@ -112,7 +112,7 @@ BAD = {
         one_claim(planted="(version('wrong', lest=2),)"),
         "DOE24-1, 'wrong': the form got an unexpected keyword argument 'lest'",
     ),
-    "no version": (one_claim(relaxed="'wider'"), "DOE24-1: version() makes what may be tried"),
+    "no version": (one_claim(relaxed="'wider'"), "DOE24-1: its variants must be made by version()"),
     "no formula": (
         one_claim(formula="r'\\frac{1'"),
         "DOE24-1: its formula cannot be read: a brace without its other one",
