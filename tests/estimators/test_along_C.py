@@ -240,7 +240,7 @@ def test_in_a_search_a_partial_dict_is_refused_as_by_scikit_learn():
         (
             {},
             [(np.arange(50), np.arange(50, 150))],
-            "fold 0, which trains on 1 classes: y must hold",
+            "fold 0, which trains on 1 class: y must hold",
         ),
         (
             {"scoring": make_topk_scorer(1)},
