@@ -238,7 +238,7 @@ def test_a_table_is_written_three_times_with_its_caption(tmp_path):
     latex = files[2].read_text()
     assert r"ours & 0.771 (0.759, +0.012) & a\_b \\" in latex and r"50 \%" in latex
     text = files[3].read_text()
-    parts = ("**A title**", "not asked for", "seed 0.", "quick:", "commit ", "digits", "--quick`")
+    parts = ("**A title**", "not judged", "seed 0.", "quick:", "commit ", "digits", "--quick`")
     assert all(part in text for part in parts)
 
 

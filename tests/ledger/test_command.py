@@ -40,7 +40,7 @@ def test_the_command_prints_json_and_writes_both_reports(tmp_path, capsys):
         (["--html", "no-such-folder/page.html"], "no-such-folder"),
         (["--markdown", "."], "folder, not a file"),
         (["--seed", "-1"], "--seed"),
-        (["--seed", "abc"], "'abc' is not a whole number from 0 on"),
+        (["--seed", "abc"], "'abc' is not a whole number of at least 0"),
         (["--jobs", "0"], "--jobs"),
         (["--paper", "K20"], "K20"),
     ],
