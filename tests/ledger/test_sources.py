@@ -53,4 +53,4 @@ def test_a_paper_needs_one_text(folder, others, capsys):
     for number in range(others):
         (folder / f"lei_x{number}_2015_title.txt").write_text("")
     assert sources.main([str(folder)]) == 2
-    assert f"{others} texts of LP15, lei_2015; one is needed" in capsys.readouterr().err
+    assert f"{others} texts of LP15 (lei_2015*); exactly one is needed" in capsys.readouterr().err
