@@ -1,4 +1,4 @@
-"""Long tests take turns: a commit tries a sixth of them, the deep profile all.
+"""Long tests take turns: a commit tries an eighth of them, the deep profile all.
 
 They are marked `turns` or `grid`. Which ones are a commit's follows from its hash, so that every
 process picks the same ones. A test that is named on the command line is tried by every commit.
@@ -12,7 +12,7 @@ from pathlib import Path
 from zlib import crc32
 
 ROOT = Path(__file__).parents[1]
-TURNS = 6
+TURNS = 8
 
 
 def seed_of_commit() -> int:
@@ -28,7 +28,7 @@ def seed_of_commit() -> int:
 
 
 def in_turn(tests: Iterable[str], seed: int) -> set[str]:
-    """Return the node ids that a commit tries: of the cases of each function, every sixth."""
+    """Return the node ids that a commit tries: of the cases of each function, every eighth."""
     seen: Counter[str] = Counter()
     chosen = set()
     for test in tests:

@@ -88,7 +88,11 @@ class ProximalHessian:
         add_hessian(self._rows, X, blocks)
         H[np.diag_indices_from(H)] += self.L
         with threads_in_blas():
-            return np.asarray(np.linalg.solve(H, target.ravel()), dtype=float).reshape(m, d)
+            try:
+                solution = np.linalg.solve(H, target.ravel())
+            except np.linalg.LinAlgError:  # rounding lost L
+                solution = np.linalg.lstsq(H, target.ravel())[0]
+        return np.asarray(solution, dtype=float).reshape(m, d)
 
     def _iterative(self, target: Floats) -> Floats:
         diagonal = self.diagonal()

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -157,6 +158,10 @@ def test_readings_that_differ_by_the_smoothing_share_runs_without_it():
     one, other = (news20.reading_cell(reading, "fw", 0.1) for reading in (plain, twin))
     assert one.name != other.name
     assert other.settings["smoothing"] == news20.N * one.settings["smoothing"] == 1593.5
+
+
+@pytest.mark.skipif(not os.environ.get("FWLAB_DATA"), reason="FWLAB_DATA names no folder of data")
+def test_the_number_of_samples_that_multiplies_gamma_is_that_of_the_data():
     assert len(DataName(news20.NAME).load().y_train) == news20.N
 
 

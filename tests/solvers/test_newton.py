@@ -221,3 +221,11 @@ def test_auto_takes_newton_where_there_is_a_w(case):
     results = [fwlab.solve(problem, m, tol=1e-8, max_iter=500) for m in ("auto", picked)]
     assert_array_equal(results[0].A, results[1].A)
     assert results[0].gap == results[1].gap
+
+
+def test_where_rounding_makes_the_hessian_singular_a_step_has_least_squares():
+    problem = fwlab.Problem(np.ones((2, 2)), [0, 1], fwlab.TopK(1), lam=1e-100)
+    proximal = Proximal(problem, np.zeros((2, 2)), 0.1)
+    hessian = proximal.hessian(proximal.at(np.zeros((2, 2)), np.zeros((2, 2))))
+    target = hessian.product(np.arange(4.0).reshape(2, 2))
+    assert_allclose(hessian.product(hessian.solve(target)), target, atol=1e-14)

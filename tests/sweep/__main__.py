@@ -1,8 +1,9 @@
-"""Sweep random problems:  python -m tests.sweep [--seed 7] [--runs 2000] [--jobs 2] [--only INDEX]
+"""Sweep random problems:  python -m tests.sweep [--seed 7] [--runs 2000] [--first 0] [--jobs 2]
 
 Each run is judged in ball arithmetic (fwlab.verify) or refused with a sentence. Prints a table and
 every defect with the command that repeats it; the exit code is 1 if there is one. Run i of a seed
-depends on nothing but the seed and i.
+depends on nothing but the seed and i. Lines of progress on stderr name the last run: --first with
+the number after it goes on with a sweep that was stopped.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from sweep.cases import draw
 from sweep.judge import FINE, Outcome, outcome
 
 MOST_REFUSED = 1 / 1000  # of the runs at ordinary scale
+BETWEEN_LINES = 30.0  # seconds between two lines of progress
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,8 @@ def run(seed: int, index: int) -> Run:
 
 def runs(options: argparse.Namespace) -> Iterator[Run]:
     """Yield the runs in order."""
-    indices = range(options.runs) if options.only is None else [options.only]
+    last = options.first + options.runs
+    indices = range(options.first, last) if options.only is None else [options.only]
     if options.jobs == 1:
         yield from (run(options.seed, index) for index in indices)
         return
@@ -58,7 +61,7 @@ def main() -> int:
     print(f"seed {options.seed}", flush=True)
     counts: Counter[tuple[str, str, str]] = Counter()
     refused, defects, ordinary = [], 0, 0
-    began = time.perf_counter()
+    began = told = time.perf_counter()
     for one in runs(options):
         found = one.found
         counts[found.kind, "ordinary" if one.ordinary else "extreme", found.status] += 1
@@ -68,6 +71,10 @@ def main() -> int:
         if found.kind not in FINE:
             defects += 1
             _show(options.seed, one)
+        if time.perf_counter() - told > BETWEEN_LINES:
+            told = time.perf_counter()
+            seconds = f"{told - began:.0f} s, {defects} defects"
+            print(f"runs {options.first} to {one.index}: {seconds}", file=sys.stderr, flush=True)
     _print_table(counts)
     print(f"{counts.total()} runs in {time.perf_counter() - began:.0f} s, {defects} defects")
     for one in refused:
@@ -80,6 +87,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.sweep", description=__doc__)
     parser.add_argument("--seed", type=int, default=None, help="default: a fresh one, printed")
     parser.add_argument("--runs", type=int, default=500)
+    parser.add_argument("--first", type=int, default=0, help="index of the first run")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--only", type=int, default=None, help="repeat the run with this index")
     options = parser.parse_args()
