@@ -62,22 +62,26 @@ def machine() -> str:
     return f"{processor}; {versions}, {learn}; {commit}; {made_by['date']}."
 
 
-def floors() -> str:
-    """Return the rates that BLAS and the memory of this machine reach with one thread."""
+def rates() -> tuple[float, float, float, float]:
+    """Return GF/s of a product in float64 and float32, GB/s of numbers read in cache and beyond."""
     A, B = (np.random.default_rng(0).standard_normal((SIDE, SIDE)) for _ in range(2))
     single = A.astype(np.float32), B.astype(np.float32)
     long = np.ones(BYTES // 8)
     near = long[: 2**15]
     work = 2e-9 * SIDE**3
-    rates = (
+    return (
         work / seconds(lambda: A @ B),
         work / seconds(lambda: single[0] @ single[1]),
         1e-9 * near.nbytes * 1000 / seconds(lambda: [near.max() for _ in range(1000)]),
         1e-9 * BYTES / seconds(long.max),
     )
+
+
+def floors() -> str:
+    """Return a sentence about the rates that this machine reaches with one thread."""
     return (
         "Floors: a matrix product makes {:.0f} GF/s in float64 and {:.0f} in float32; numbers are "
-        "read at {:.0f} GB/s in cache and {:.0f} beyond.".format(*rates)
+        "read at {:.0f} GB/s in cache and {:.0f} beyond.".format(*rates())
     )
 
 

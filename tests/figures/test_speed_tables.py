@@ -50,6 +50,7 @@ def test_passes_over_faces_are_timed_and_counted(monkeypatch, capsys):
     data = fwlab.datasets.synthetic(300, 6, 5, 0.25, rng=0, normalize="unit")
     monkeypatch.setattr(face_passes, "SETS", ("", "letter"))
     monkeypatch.setattr(face_passes.fwlab.datasets, "load", lambda name, normalize: data)
+    monkeypatch.setattr(face_passes, "rates", lambda: (1.0, 1.0, 10.0, 1.0))
     face_passes.run(quick=True)
     [row] = (line.split() for line in lines(capsys)[2:])
     assert row[0] == "letter" and float(row[3]) > 0
@@ -59,6 +60,8 @@ def test_passes_over_faces_are_timed_and_counted(monkeypatch, capsys):
     # a face holds two classes at least, and a visit has at most fifty passes over 300 rows
     assert 0 < products <= 10 * 50 * 300 * 5
     assert float(row[1]) == pytest.approx(products / 1000, abs=0.5)
+    of_bytes = 1e-3 * float(row[2]) * 10e9 / (24 * products * data.X_train.shape[1])
+    assert float(row[5]) == pytest.approx(of_bytes, rel=0.1)
 
 
 @pytest.mark.turns
