@@ -55,19 +55,15 @@ SHAPES_ONLY = {
 PART_OF_ARGUMENT = "steps.block.block_of"
 
 
-def size_in_sums(kappa, guess, e, steps):
-    return np.sum(e + e * kappa * (guess + e) / (1.0 + kappa * e))
-
-
 def size_in_move(shift, kappa, scratch):
-    changes = scratch.steps * (kappa * (scratch.new + scratch.e) + abs(shift))
-    return np.sum(np.maximum(1.0, scratch.e) * (1.0 + changes))
+    steps = scratch.steps * (kappa * (scratch.new + scratch.e) + abs(shift))
+    return np.sum(np.maximum(1.0, scratch.e) * (1.0 + steps))
 
 
-# the size of terms that may cancel
+# of terms that may cancel
 SIZES = {
     "products.blocks.dot": lambda a, b: np.abs(a) @ np.abs(b[: len(a)]),
-    "steps.entropy_row._sums": size_in_sums,
+    "steps.entropy_row._sums": lambda t, p, e, _: np.sum(e + e * t * (p + e) / (1.0 + t * e)),
     "steps.entropy_row._move": size_in_move,
 }
 
@@ -228,9 +224,9 @@ def use_solvers(rng):
 
 def use_entropies(rng):
     """Take small and large steps of the cross-entropy, where Wright's omega has other series."""
-    n, m = 9, int(rng.choice([2, 3, 6]))
-    X, y = rng.standard_normal((n, 4)) * (rng.random((n, 4)) < 0.7), rng.integers(0, m, n)
-    weight, C = drawn_weights(rng, n), rng.choice([1e-3, 0.1, 1e3])
+    m, C = int(rng.choice([2, 3, 6])), rng.choice([1e-3, 0.1, 1e3])
+    X, y = rng.standard_normal((9, 4)) * (rng.random((9, 4)) < 0.7), rng.integers(0, m, 9)
+    weight = drawn_weights(rng, 9)
     for data, kernel in [(X, None), (scipy.sparse.csr_array(X), None), (X @ X.T, "precomputed")]:
         problem = fwlab.Problem(
             data, y, fwlab.CrossEntropy(), C, 0.0, kernel, n_classes=m, sample_weight=weight
