@@ -243,10 +243,15 @@ def test_wall_table(monkeypatch, capsys):
     header, *lines = cells(capsys.readouterr().out)
     rows = [dict(zip(header, line, strict=True)) for line in lines]
     assert [(row["data"], row["gap"]) for row in rows] == [("digits", "1e-01"), ("digits", "1e-02")]
+    data = fwlab.datasets.load("digits", normalize="unit")
     for row in rows:
         passes_made, needed = map(int, row["passes / needed"].split(" / "))
         assert needed <= passes_made
         assert 0 < float(row["method"]) <= float(row["wall"])
+        W = fwlab.solve(wall.problem_on(data, fwlab.TopK(3)), tol=float(row["gap"])).W
+        hits = np.argmax(data.X_test @ W.T, axis=1) == data.y_test
+        assert row["top-1"] == f"{hits.mean():.4f}"
+    assert wall.top1(fwlab.datasets.synthetic(9, 2, 2, 1.0, rng=0), W) == "-"
 
 
 def test_first_call_table(monkeypatch, capsys):
