@@ -107,7 +107,13 @@ def section(stem: str, heading: str, body: str, records: Records) -> str:
 
 
 def with_rows(text: str) -> str:
-    """Return Markdown whose tables stand in a container, so that a page can filter their rows."""
-    return re.sub(
-        r"(?:^\|.*\n)+", lambda m: f":::{{container}} rows\n{m[0]}:::\n", text, flags=re.M
-    )
+    """Return Markdown whose tables stand in containers, so that a page can filter their rows.
+
+    The container's class says how a narrow page shows a row.
+    """
+
+    def contained(match: re.Match[str]) -> str:
+        kind = "scoreboard" if match[0].startswith("| figure | outcome") else "scripts"
+        return f":::{{container}} rows {kind}\n{match[0]}:::\n"
+
+    return re.sub(r"(?:^\|.*\n)+", contained, text, flags=re.M)

@@ -16,7 +16,6 @@ WITH_FORMULAS = ("claims/T20-eq2.26", "wrong_in_print/T20", "mathematics")
 WITH_CODE = ("start", "questions", "bring_your_own", "compare", "gallery/plot_01_own_csv")
 LONG = {"figures/K19": "kato2019-figure3", "wrong_in_print/M20": "wrong-m20-thmd2-case2"}
 WORDS = {"figures/K19": "hinge gap", "wrong_in_print/M20": "theorem best"}
-INDEXES = {"figures": "K19 table", "wrong_in_print": "theorem M20"}
 # what an old address led to, and its page now
 OLD = {
     "figures.html#kato2019-figure3": "figures/K19.html#kato2019-figure3",
@@ -140,21 +139,6 @@ def test_a_link_to_a_filtered_section_shows_it(page):
     page.evaluate(f"location.hash = '{LONG[name]}'")
     page.wait_for_selector(f"{FOLDS}[open]")
     assert page.locator("article section:has(> details):not([hidden])").count() >= 10
-
-
-@pytest.mark.parametrize("name", INDEXES)
-def test_the_filter_of_an_index_keeps_the_rows_with_all_words(page, name):
-    page.goto(address(name))
-    rows = page.locator("article .rows tbody tr")
-    seen = page.locator("article .rows tbody tr:not([hidden])")
-    page.get_by_label("Filter the rows by words").fill(INDEXES[name])
-    texts = [text.lower() for text in seen.all_text_contents()]
-    assert 0 < len(texts) < rows.count()
-    words = INDEXES[name].lower().split()
-    assert [text for text in texts if not all(word in text for word in words)] == []
-    assert page.locator(".filter output").text_content() == f"{len(texts)} of {rows.count()}"
-    page.get_by_label("Filter the rows by words").fill("no such words")
-    assert [one for one in page.locator("article .rows").all() if one.is_visible()] == []
 
 
 @pytest.mark.parametrize("old", OLD)

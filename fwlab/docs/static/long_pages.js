@@ -30,7 +30,7 @@
   bar.className = "filter";
   bar.innerHTML = `<input type="search" name="filter" placeholder="Filter by words"
     aria-label="Filter the sections by words"><button type="button">Unfold all</button>
-    <output></output>`;
+    <output aria-live="polite"></output>`;
   const groups = [...new Set(sections.map((section) => section.parentElement))];
   (groups.length > 1 ? groups[0] : sections[0]).before(bar);
   const [field, button] = bar.elements;
@@ -43,7 +43,7 @@
     if (groups.length > 1)
       for (const group of groups) group.hidden = !group.querySelector("section:not([hidden])");
     const seen = sections.filter((section) => !section.hidden).length;
-    bar.querySelector("output").value = `${seen} of ${sections.length}`;
+    bar.querySelector("output").value = `${seen} of ${sections.length} shown`;
   };
   const unfold = (open) => folds.forEach((fold) => { fold.open = open; });
   const goto = () => {
