@@ -19,6 +19,7 @@ METHODS = tuple(name for name in fwlab.methods() if name not in OTHERS)
 # in colour; more colours could not be distinguished
 SHOWN = ("ascent", "bcpfw", "fcfw", "bcfw", "fw", "afw", "pfw", "subgradient")
 GREY = "#cccccc"
+LETTERS = 11.0  # points; the front page shows this figure 350 pixels wide to a telephone
 K, TOL, POWER = 3, 1e-9, "1e-5"
 POWERS = ("1e-3", POWER, "1e-9")  # columns of the table that the site shows
 DEFAULT = "ascent"
@@ -57,7 +58,7 @@ def plot(study: Study) -> list[Path]:
             ax.plot(seconds, gap, color=GREY, linewidth=0.8, zorder=1)
     ax.axhline(float(POWER), color="#666666", linewidth=0.8, linestyle=":", zorder=0)
     state(figure, title_of(values, LIMIT[study.size]))
-    label_curves([ax])
+    label_curves([ax], fontsize=LETTERS)
     return study.save_figure(figure, caption(values, study.size))
 
 
