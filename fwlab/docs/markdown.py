@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from textwrap import shorten
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -26,11 +25,6 @@ def with_letters(text: str) -> str:
     """Return Markdown whose words, not its code, have the letter λ for lam or lambda."""
     parts = CODE.split(text)
     return "".join(part if i % 2 else LAMBDA.sub("λ", part) for i, part in enumerate(parts))
-
-
-def gist(text: str, most: int = 64) -> str:
-    """Return the first words of a text, at most this many letters, for a heading."""
-    return shorten(text.rstrip("."), most, placeholder=" \N{HORIZONTAL ELLIPSIS}")
 
 
 def moved(page: str, anchor: str, text: str) -> str:
@@ -70,7 +64,7 @@ def templates() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters |= {"escaped": escaped, "prose": prose, "code": code, "gist": gist}
+    made.filters |= {"escaped": escaped, "prose": prose, "code": code}
     return made
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from fwlab.docs import claims, figure_links, figure_pages
-from fwlab.docs.markdown import gist, moved, with_letters
+from fwlab.docs.markdown import escaped, moved, with_letters
 from fwlab.docs.papers import PAPERS
 from fwlab.docs.records import read_records
 
@@ -62,7 +62,7 @@ def test_headings_of_a_page_differ_and_say_more_than_a_number(written, name):
         headings = list(page.values())
         assert len(headings) == len({*headings})
         assert [one for one in headings if not re.search(r"[^:]{10}", one)] == []
-        assert max(map(len, headings)) <= 130
+        assert [one for one in headings if "\N{HORIZONTAL ELLIPSIS}" in one] == []
 
 
 def test_a_heading_names_its_part_in_words(written):
@@ -117,9 +117,14 @@ def test_lambda_is_a_letter_in_words_and_a_name_in_code(text, expected):
     assert with_letters(text) == expected
 
 
-def test_a_gist_ends_with_a_whole_word():
-    assert gist("Short.") == "Short"
-    assert gist("One two three four.", 12) == "One two \N{HORIZONTAL ELLIPSIS}"
+def test_the_heading_of_an_error_is_its_place_and_the_whole_statement(written):
+    chapters = claims.wrong_in_print(read_records())
+    for paper in PAPERS:
+        held = set(sections(written / "wrong_in_print").get(paper, {}).values())
+        for records in claims.errors_of(paper, chapters).values():
+            for one in records:
+                place, said = escaped(one["where"]), escaped(one["statement"])
+                assert f"**{place}:** {said}" in held, one["id"]
 
 
 def test_a_moved_section_is_a_link_with_its_old_anchor():

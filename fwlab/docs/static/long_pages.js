@@ -12,9 +12,8 @@
     const rest = [...section.childNodes].slice([...section.childNodes].indexOf(heading) + 1);
     const words = rest.find((node) => node.tagName === "P" && !node.querySelector("code, img"));
     line.append(heading);
-    // below a heading that says how the text begins, no second line says it again
-    const said = heading.textContent.replace(/^.*?: | \u2026.*$|[.\u00b6#]+$/g, "");
-    if (words && !words.textContent.startsWith(said)) {
+    // below a heading that says all, no second line says it again
+    if (words && !heading.querySelector("strong")) {
       const gist = document.createElement("p");
       gist.className = "gist";
       gist.textContent = words.textContent;
