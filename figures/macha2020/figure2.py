@@ -96,7 +96,7 @@ def caption(values: dict[str, Any], size: str, preprocessing: str) -> Caption:
         ),
         shows=(
             "Gaussian kernel density estimates (Scott's rule) of the scores of both classes, less "
-            "the threshold; the black line is the top 5% quantile of all test scores."
+            "the threshold; the vertical line is the top 5% quantile of all test scores."
         ),
         settings=fashion.settings(values, size),
         agreement=(

@@ -115,7 +115,7 @@ def _apart(heights: Sequence[float]) -> list[float]:
     for i in order:
         found[i] = lowest = max(found[i], lowest)
         lowest += LINE
-    over = max(0.0, found[order[-1]] - BOTTOM + 4)
+    over = max(0.0, found[order[-1]] - BOTTOM + 9)
     return [height - over for height in found]
 
 
