@@ -29,6 +29,7 @@ myst_heading_anchors = 3
 html_math_renderer = "mathml"
 
 autodoc_typehints = "none"
+autodoc_use_type_comments = False  # there are none; looking for them takes seconds
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False

@@ -1,5 +1,6 @@
 """The front page: where to go, what the project found, and one picture."""
 
+import re
 from pathlib import Path
 
 from fwlab.docs import cards, figure_links
@@ -31,11 +32,16 @@ def write_pages(source: Path, records: Records) -> None:
         address=figure_links.address(PICTURE),
         text=figure_links.told(PICTURE)["finding"],
     )
-    benchmarks = (FIGURES / "BENCHMARKS.md").read_text("utf-8")
-    (source / "benchmarks.md").write_text(with_letters(benchmarks), "utf-8")
+    benchmarks = with_letters((FIGURES / "BENCHMARKS.md").read_text("utf-8"))
+    (source / "benchmarks.md").write_text(in_one_chapter(benchmarks), "utf-8")
 
 
 def told_counts(records: Records) -> str:
     """Return the number of claims, with the number of each verdict, and of errors by severity."""
     found = list(records.by_id.values())
     return f"{len(found)} claims ({counts(found)}), and in them {errors(found)}"
+
+
+def in_one_chapter(text: str) -> str:
+    """Return Markdown whose chapters are the sections of one, which a long page folds."""
+    return re.sub(r"^## ", "### ", text, flags=re.M).replace("\n### ", "\n## The tables\n\n### ", 1)

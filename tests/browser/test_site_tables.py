@@ -63,7 +63,7 @@ def test_each_table_says_how_many_of_its_rows_are_shown(page, name):
         assert count == f"{seen} of {rows} shown"
 
 
-@pytest.mark.parametrize("name", WORDS)
+@pytest.mark.parametrize("name", (*WORDS, "api/index", "peers"))
 def test_on_a_telephone_no_cell_stands_off_the_edge(telephone, name):
     telephone.goto(address(name))
     for fold in telephone.locator("article details").all():
@@ -72,8 +72,9 @@ def test_on_a_telephone_no_cell_stands_off_the_edge(telephone, name):
     assert telephone.eval_on_selector_all(f"{ROWS} :is(td, p, a, span)", OFF) == 0
 
 
-def test_on_a_telephone_the_figures_take_a_few_screens(telephone):
-    telephone.goto(address("figures"))
+@pytest.mark.parametrize("name", ("figures", "wrong_in_print", "api/index", "benchmarks"))
+def test_on_a_telephone_an_index_takes_a_few_screens(telephone, name):
+    telephone.goto(address(name))
     assert telephone.evaluate("document.documentElement.scrollHeight") < 6000
 
 

@@ -10,7 +10,8 @@
     const line = document.createElement("summary");
     const heading = section.querySelector(":scope > h3");
     const rest = [...section.childNodes].slice([...section.childNodes].indexOf(heading) + 1);
-    const words = rest.find((node) => node.tagName === "P" && !node.querySelector("code, img"));
+    const words = rest.find((node) => node.tagName === "P" &&
+      !/^(CODE|IMG)$/.test(node.firstChild?.tagName));
     line.append(heading);
     // below a heading that says all, no second line says it again
     if (words && !heading.querySelector("strong")) {

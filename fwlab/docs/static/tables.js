@@ -17,10 +17,6 @@
     count.id = `count-${i}`;
     return { table, rows, count, box: table.closest(".rows") };
   });
-  const rows = tables.flatMap((one) => one.rows);
-  if (rows.length < FEW) return;
-  const texts = rows.map((row) => row.textContent.toLowerCase());
-
   // a row that is shown as a card stays a row, and its cells tell the heads of their columns
   for (const { table, rows } of tables) {
     const heads = [...table.querySelectorAll("thead th")].map((head) => head.textContent);
@@ -33,6 +29,9 @@
       });
     }
   }
+  const rows = tables.flatMap((one) => one.rows);
+  if (rows.length < FEW) return;
+  const texts = rows.map((row) => row.textContent.toLowerCase());
   for (const row of document.querySelectorAll("article .scoreboard tbody tr")) {
     if (![...row.cells].slice(3).some((cell) => cell.textContent.trim())) continue;
     const more = document.createElement("button");
