@@ -1,5 +1,6 @@
 """Settings of Sphinx for the site; `python -m fwlab.docs build` copies this file to the sources."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -46,6 +47,8 @@ html_extra_path = ["extra"]
 html_show_sphinx = False
 html_copy_source = False
 
+# the outputs of examples are read on paper and on screens, where a bar has ended
+os.environ["TQDM_DISABLE"] = "1"
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
     "gallery_dirs": "gallery",
