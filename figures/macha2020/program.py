@@ -14,12 +14,20 @@ also the program's.
 import numpy as np
 from scipy.optimize import brentq
 
+from figures.kit.readings import Program
 from fwlab.arrays import Floats
 from fwlab.ranking.pairwise import Pairwise, best_delta, repeat_loop
 from fwlab.ranking.problem import Point, Problem
 from fwlab.ranking.state import State
 
 LEAST_DELTA = 1e-4  # of the program's projection
+DELTA_FIRST = Program(
+    "VaclavMacha/ClassificationOnTop_nonlinear.jl b47a009 src/PatMat.jl",
+    "M20 (32), delta of the same beta",
+)
+CHECKS = 12
+# stands for an infinite gap, which JSON does not hold
+LARGEST_GAP = 1e9
 
 
 def first_point(problem: Problem, rng: np.random.Generator) -> Point:
@@ -95,3 +103,23 @@ def gaps(problem: Problem, loops: int, rng: np.random.Generator) -> dict[str, fl
         "as the program": relative_gap(problem, stuck),
         "delta set again": relative_gap(problem, mended),
     }
+
+
+def gaps_along(
+    problem: Problem, loops: int, rng: np.random.Generator, checks: int = CHECKS
+) -> dict[str, list[float]]:
+    """Return relative gaps along the loops of the program, then with delta set by (32) again.
+
+    The first `checks` entries are the program's; the rest follow from there as the control.
+    """
+    point = first_point(problem, rng)
+    offset, step = offset_of(problem, point), loops // checks
+    found: dict[str, list[float]] = {"loops": [], "gap": []}
+    for check in range(2 * checks):
+        if check == checks:
+            point = with_delta_again(problem, point)
+            offset = 0.0
+        point = after_loops(problem, point, step, rng, offset)
+        found["loops"].append(step * (check + 1))
+        found["gap"].append(min(relative_gap(problem, point), LARGEST_GAP))
+    return found

@@ -21,13 +21,7 @@ from figures.kit.readings import Tried, within
 from figures.kit.script import script
 from figures.kit.study import KEPT, NotRun, Study
 from figures.kit.style import label_curves, log_axes, new_figure, note, series, state
-from figures.macha2020.program import (
-    after_loops,
-    first_point,
-    offset_of,
-    relative_gap,
-    with_delta_again,
-)
+from figures.macha2020.program import CHECKS, gaps_along
 from fwlab import ranking
 from fwlab.experiments import Cell, DataName
 
@@ -43,7 +37,7 @@ DATA = {size: (DataName("ionosphere"), 1) for size in ("standard", "full")}
 DATA["quick"] = (DataName("digits", "unit", rows=60), 0)
 LOOPS = {"quick": 100, "standard": 5000, "full": 20_000}
 PAIR = ("ours", "Chu")
-TAU, CS, CHECKS = 0.05, (0.1, 1.0), 12
+TAU, CS = 0.05, (0.1, 1.0)
 NOT_MEASURED = "not measured: no such run is stored"
 SECONDS = {"quick": 3, "standard": 15, "full": 60}
 # of a cause, figures/kit/causes.py
@@ -72,18 +66,7 @@ def problem_of(data: DataName, positive: int, C: float, over: str = "all") -> ra
 
 def gaps(data: DataName, positive: int, C: float, loops: int) -> dict[str, list[float]]:
     """Return relative gaps along the loops of the program, then with delta set by (32) again."""
-    problem, rng = problem_of(data, positive, C), np.random.default_rng(0)
-    point = first_point(problem, rng)
-    offset, step = offset_of(problem, point), loops // CHECKS
-    found: dict[str, list[float]] = {"loops": [], "gap": []}
-    for check in range(2 * CHECKS):
-        if check == CHECKS:
-            point = with_delta_again(problem, point)
-            offset = 0.0
-        point = after_loops(problem, point, step, rng, offset)
-        found["loops"].append(step * (check + 1))
-        found["gap"].append(min(relative_gap(problem, point), 1e9))
-    return found
+    return gaps_along(problem_of(data, positive, C), loops, np.random.default_rng(0))
 
 
 def optima(data: DataName, positive: int, C: float) -> dict[str, float]:

@@ -1,7 +1,11 @@
 """M20's figure and table store the numbers that a run gives."""
 
+import numpy as np
+import pytest
+
 from figures.macha2020 import figure3 as macha2020_figure3
 from figures.macha2020 import table4 as macha2020_table4
+from figures.macha2020.program import CHECKS, first_point, gaps, offset_of
 from fwlab import ranking
 from fwlab.experiments.data_name import DataName
 
@@ -17,6 +21,19 @@ def test_values_are_the_best_so_far():
     assert found["primal"][-1] == result.trace.primal.min()
     assert found["dual"][-1] == result.trace.dual.max()
     assert found["gap"][-1] >= (found["primal"][-1] - found["dual"][-1]) / found["primal"][-1]
+
+
+def test_an_iteration_from_the_programs_start_is_n_loops():
+    found = macha2020_figure3.from_the_start(DATA, 0, 1.0, 1200, seed=1)
+    assert found["iteration"] == [100 * (check + 1) / 60 for check in range(2 * CHECKS)]
+    X = DATA.load().X_train
+    y = (DATA.load().y_train == 0).astype(int)
+    problem = ranking.Problem(X @ X.T, y, ranking.PatMat(0.05, over="all"), 1.0, "precomputed")
+    start = first_point(problem, np.random.default_rng(1))
+    ends = [found["gap"][CHECKS - 1], found["gap"][-1]]
+    expected = gaps(problem, 1200, np.random.default_rng(1))
+    assert offset_of(problem, start) > 1 and ends[0] > 0.1
+    assert ends == pytest.approx([*expected.values()], abs=1e-12)
 
 
 def test_the_table_sets_printed_numbers_beside_ours():

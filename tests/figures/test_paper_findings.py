@@ -12,7 +12,7 @@ from figures.kit.readings import Reading, Tried, told_failures
 from figures.kit.script import script, script_names
 from figures.lapin2015 import tables as lapin
 from figures.lei2015 import corollary8, table1, table2
-from figures.macha2020 import figure3, fits, table3, table4
+from figures.macha2020 import figure3, fits, program, table3, table4
 from figures.macha2020 import printed as macha
 from figures.tajima2020 import convergence, machines
 from figures.tajima2020 import printed as tajima
@@ -173,12 +173,39 @@ def test_the_deviation_of_a_mean_precision_is_binomial():
     assert found[macha.RECALLS.index(recall)] == pytest.approx(100 * means.std(), rel=0.1)
 
 
-@pytest.mark.parametrize(("gap", "holding"), [(1e-9, 2), (0.1, 1)])
-def test_macha_figure_3_wants_a_gap_of_patmat_alone(gap, holding):
+@pytest.mark.parametrize(
+    ("gap", "left", "holding", "outcome"),
+    [
+        (1e-9, {0.1: 0.03, 1.0: 1e-5}, 3, "agrees with the program"),
+        (1e-9, {0.1: 1e-4, 1.0: 0.03}, 3, "agrees with the program"),
+        (1e-9, {0.1: 1e-4, 1.0: 1e-5}, 2, "not explained"),
+        (0.1, {0.1: 0.03, 1.0: 1e-5}, 1, "not explained"),
+    ],
+)
+def test_macha_figure_3_wants_a_gap_of_patmat_alone(gap, left, holding, outcome):
     cells = [f"{o}|{m}" for o in figure3.OBJECTIVES for m in figure3.METHODS]
-    found = figure3.finding({cell: {"gap": [1.0, gap]} for cell in cells}, SIZE)
-    assert found.outcome == FigureOutcome.NOT_EXPLAINED
-    assert found.measured == f"{holding} of 3 statements hold"
+    values = {cell: {"gap": [1.0, gap]} for cell in cells}
+    found = figure3.finding(values | starts(left), SIZE)
+    assert found.outcome == outcome and found.n_readings == 3
+    assert found.measured.startswith(f"{holding} of 3 statements hold")
+    assert ("src/PatMat.jl" in found.because) == (outcome == "agrees with the program")
+
+
+def starts(left):
+    """Return runs from the program's start that leave these gaps, by C; the control closes them."""
+    return {
+        figure3.started(C, seed): {"gap": [one] * program.CHECKS + [1e-15] * program.CHECKS}
+        for C, one in left.items()
+        for seed in figure3.SEEDS
+    }
+
+
+def test_one_start_without_a_gap_is_no_gap_of_the_program():
+    values = {f"{o}|{m}": {"gap": [1e-9]} for o in figure3.OBJECTIVES for m in figure3.METHODS}
+    values |= starts({0.1: 0.03, 1.0: 0.03})
+    for C in figure3.PROGRAM_CS:
+        values[figure3.started(C, figure3.SEEDS[-1])]["gap"][program.CHECKS - 1] = 1e-6
+    assert figure3.finding(values, SIZE).outcome == FigureOutcome.NOT_EXPLAINED
 
 
 @pytest.mark.parametrize(
