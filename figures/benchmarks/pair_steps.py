@@ -44,17 +44,22 @@ def stored(X: np.ndarray, y: np.ndarray, objective: ranking.objectives.Objective
     return Problem(X @ X.T, y, objective, 1.0, "precomputed")
 
 
-def loop_times(problem: Problem, loops: int, repeats: int) -> np.ndarray:
-    """Return the seconds per loop in several repeats, after one that compiles."""
-    rng = np.random.default_rng(0)
-    state = State(problem, inner_point(problem), rng)
-    workspace = Pairwise().start(state)
-    times = np.empty(1 + repeats)
-    for repeat in range(len(times)):
+def loop_times(problem: Problem, loops: int, batches: int) -> np.ndarray:
+    """Return the CPU seconds per loop of each batch, after one batch that compiles.
+
+    All batches make the same loops from the same start, so that they differ by disturbances alone,
+    and the least is the best estimate, as in timeit.
+    """
+    times = np.empty(1 + batches)
+    for batch in range(len(times)):
+        rng = np.random.default_rng(0)
+        state = State(problem, inner_point(problem), rng)
+        workspace = Pairwise().start(state)
+        drawn = rng.integers(0, len(workspace.z), loops).tolist()
         start = time.process_time()
-        for k in rng.integers(0, len(workspace.z), loops):
-            repeat_loop(int(k), state, workspace)
-        times[repeat] = (time.process_time() - start) / loops
+        for k in drawn:
+            repeat_loop(k, state, workspace)
+        times[batch] = (time.process_time() - start) / loops
     return times[1:]
 
 
@@ -83,7 +88,7 @@ def loop_parts(problem: Problem, rng: np.random.Generator) -> dict[str, Callable
 
 
 def choice_time(problem: Problem, repeats: int) -> float:
-    """Return the seconds to choose a pair, given a column."""
+    """Return the least seconds to choose a pair, given a column."""
     point = inner_point(problem)
     z, s = np.concatenate([point.alpha, point.beta]), problem.signs * problem.scores(point)
     column = problem.signs[0] * problem.signs * problem.gram.column(0)
@@ -94,7 +99,7 @@ def choice_time(problem: Problem, repeats: int) -> float:
         start = time.process_time()
         best_pair(0, column, diagonal, s, z, p, dual, total)
         measured[repeat] = time.process_time() - start
-    return float(measured[1:].mean())
+    return float(measured[1:].min())
 
 
 def iteration_time(method: Method, problem: Problem, count: int = 10) -> float:
@@ -117,7 +122,7 @@ def run(quick: bool) -> None:
     sizes, rows = SIZES[:3] if quick else SIZES, []
     for name, objective in OBJECTIVES.items():
         problems = [stored(*normal(n), objective) for n in sizes]
-        times = [float(np.median(loop_times(problem, loops, repeats))) for problem in problems]
+        times = [float(loop_times(problem, loops, repeats).min()) for problem in problems]
         exponent = np.polyfit(np.log(sizes), np.log(times), 1)[0]
         cells = ", ".join(f"{n}: {1e3 * one:.3f}" for n, one in zip(sizes, times, strict=True))
         rows.append((name, f"{exponent:.2f}", f"{times[-1] / sizes[-1]:.1e}", cells))
@@ -130,7 +135,7 @@ def run(quick: bool) -> None:
         data = datasets.load(name, normalize="standard")
         for label, objective in OBJECTIVES.items():
             problem, n = stored(data.X_train, data.y_train, objective), len(data.y_train)
-            one = float(np.median(loop_times(problem, loops, repeats)))
+            one = float(loop_times(problem, loops, repeats).min())
             rows.append((name, label, str(n), f"{1e3 * one:.3f}", f"{one / n:.1e}"))
     print()
     header = ("data", "objective", "n", "ms a loop", "s a candidate")
