@@ -102,16 +102,54 @@ def test_tajima_figure_2_needs_smaller_gaps(smooth, outcome):
 
 def tajima_errors(shift):
     values = {}
-    for reading, (name, source) in itertools.product(
-        machines.READINGS, machines.data(SIZE).items()
-    ):
+    places = [*itertools.product(machines.READINGS, machines.data(SIZE).items())]
+    places += [(machines.RAW, pair) for pair in machines.black_and_white(SIZE).items()]
+    for reading, (name, source) in places:
         plan = errors.plan_of(SIZE, reading, name)
         for cell in errors.cells_of(name, source, reading, plan):
             method = cell.name.split("|")[2]
             if method in machines.METHODS:
-                means = [mean + shift(name) for mean, _ in tajima.TABLE_1[name][method]]
+                printed = tajima.TABLE_1[name.removesuffix(" in black and white")][method]
+                means = [mean + shift(name) for mean, _ in printed]
                 values[cell.name] = [{"error": means, "gap": 0.1} for _ in plan.Cs]
     return values
+
+
+@pytest.mark.parametrize(
+    ("binary", "news", "outcome"),
+    [(0.002, 0.002, "explained"), (0.1, 0.002, "not explained"), (0.002, 0.1, "not explained")],
+)
+def test_tajima_table_1_is_explained_by_grey_pixels_if_others_agree(binary, news, outcome):
+    shifts = {machines.BLACK_AND_WHITE: binary, "Caltech101": 0.1, "News20": news}
+    values = tajima_errors(shifts.__getitem__)
+    found = errors.finding(values, SIZE)
+    assert (found.outcome, found.reading) == (outcome, machines.RAW.name)
+    assert f"differ by {binary:+.3f} on average in place of +0.100" in found.because
+    for name in [cell for cell in values if machines.BLACK_AND_WHITE in cell]:
+        del values[name]
+    found = errors.finding(values, SIZE)
+    assert found.outcome == FigureOutcome.NOT_EXPLAINED and "pixels are" not in found.because
+
+
+def test_black_and_white_pixels_are_fitted_as_the_text_has_its_rows():
+    cells = {cell.name: cell for cell in errors.cells(SIZE)}
+    grey = errors.cell_name("Caltech101", 0, "LSFW", "test", machines.RAW)
+    binary = errors.cell_name(machines.BLACK_AND_WHITE, 0, "LSFW", "test", machines.RAW)
+    assert cells[binary].settings["source"].grey == cells[grey].settings["source"]
+    assert cells[binary].settings["plan"] == cells[grey].settings["plan"]
+    assert not any("black" in cell.name for cell in errors.cells("quick"))
+
+
+def test_columns_in_which_the_line_search_leads():
+    values = tajima_errors(lambda name: 0.0)
+    first = errors.columns_of_lsfw(values, SIZE, "Caltech101")
+    means = {m: [mean for mean, _ in tajima.TABLE_1["Caltech101"][m]] for m in machines.METHODS}
+    assert first == sum(
+        least == min(column) for least, *column in zip(means["LSFW"], *means.values(), strict=True)
+    )
+    (name,) = [cell for cell in values if cell.startswith("Caltech101|trial 0|LSFW|test|rows as")]
+    values[name] = [{**one, "error": [2.0, *one["error"][1:]]} for one in values[name]]
+    assert errors.columns_of_lsfw(values, SIZE, "Caltech101") == first - 1
 
 
 def test_tajima_table_1_is_judged_by_the_papers_deviations():
