@@ -1,8 +1,11 @@
 """Why the printed tables differ: what is told follows from stored results, or is not measured."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from figures.kato2019.machines import KS
 from figures.kato2019.printed import TABLES
 from figures.kit import study as _study
 from figures.kit.findings import FigureFinding, FigureOutcome
@@ -64,12 +67,18 @@ def test_readings_of_the_text_and_of_the_program_stand_side_by_side(tmp_path, mo
         tolerance=0.5,
     )
     monkeypatch.setattr(printed_tables, "stored", lambda *place: ({}, finding))
-    monkeypatch.setattr(printed_tables, "own_advantages", lambda *place: [1.0, 0.0, 0.0, 0.0])
+    own = {"": [0.5, 0.0, 0.0, 0.0], "n": [1.0, 0.0, 0.0, 0.0]}
+    monkeypatch.setattr(printed_tables, "own_advantages", lambda *place: (["Letter"], own))
     pixels, _, smoothed, at_k_1 = items(VALUES, "standard", tmp_path)
     assert smoothed["measured"][0] == (
         "K19, Caltech101: with gamma 5 of 10 accuracies agree; with n gamma 8 of 10"
     )
-    assert "+1.00 points at k = 1" in at_k_1["measured"][2]
+    letter = printed_advantages("Chu", ["Letter"])[0]
+    assert at_k_1["measured"][2].startswith(
+        "computed here on Letter, K19 with n gamma minus Chu: +1.00 points at k = 1"
+    )
+    assert f"(printed there: {letter:+.2f} points at k = 1" in at_k_1["measured"][2]
+    assert "on Letter, K19 without smoothing minus Chu: +0.50 points" in at_k_1["control"]
     assert pixels["measured"] == ["K19, Caltech101: in black and white 9 of 10 accuracies agree"]
     assert pixels["control"] == "The same rows with grey pixels: 3 of 10 accuracies agree."
 
@@ -83,11 +92,23 @@ def test_a_figure_without_the_program_comes_last_and_says_so(monkeypatch, tmp_pa
     ]
 
 
-@pytest.mark.usefixtures("data_folder")
 def test_without_smoothing_our_machines_are_one_at_k_1():
     """The control of the printed tables: one problem, two methods, one protocol."""
-    found = printed_tables.own_advantages("standard", _study.KEPT, program=False)
-    assert abs(found[0]) < 0.05 < min(np.abs(found[2:]))
+    names, found = printed_tables.own_advantages("standard", _study.KEPT)
+    assert names == ["Caltech101", "Letter"] and found.keys() == {"", "n"}
+    assert abs(found[""][0]) < 0.05 < min(np.abs(found[""][2:]))
+    assert found["n"][0] != found[""][0]
+
+
+def test_both_smoothings_are_compared_on_the_same_sets(tmp_path, monkeypatch):
+    """News20 has no reading with n gamma, and is left out of both lines."""
+    fits = {("ours", k): [SimpleNamespace(accuracy=0.5)] * 4 for k in KS}
+    fits |= {("Chu", k): [SimpleNamespace(accuracy=0.25)] * 4 for k in KS}
+    monkeypatch.setattr(printed_tables, "stored", lambda *place: ({}, None))
+    monkeypatch.setattr(printed_tables, "chosen_entries", lambda *given: fits)
+    names, found = printed_tables.own_advantages("standard", tmp_path)
+    assert names == ["Caltech101", "Letter"]
+    assert found == {"": [25.0] * 4, "n": [25.0] * 4}
 
 
 def test_the_gap_of_the_program_stays_until_delta_is_set_again():
