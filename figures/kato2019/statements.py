@@ -7,6 +7,7 @@ factors, or 0 and 1.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,10 +57,12 @@ ONE_READING = (
 )
 
 
-def choosing_cells() -> list[Cell]:
+def choosing_cells(
+    readings: Sequence[Reading] = READINGS, scalings: Sequence[Reading] = SCALINGS
+) -> list[Cell]:
     """Return the runs by which the reading is chosen."""
-    found = [reading_cell(one, "fw", 0.1) for one in READINGS]
-    for one in SCALINGS:
+    found = [reading_cell(one, "fw", 0.1) for one in readings]
+    for one in scalings:
         found += [reading_cell(one, method) for method in ("sdca-lapin", "auto", "fw")]
         found.append(weighted_cell(one, "linear"))
     return found
@@ -106,12 +109,13 @@ def section_3(values: Values, reading: str, weights: str = "linear") -> dict[str
 
 def chosen(values: Values) -> Reading:
     """Return the reading of News20 that is nearest to the choosing statements of all sections."""
-    tried = [
-        Tried(one, {**section_1(*at), **section_2(*at), **section_3(*at)})
-        for one in READINGS
-        for at in [(values, one.name)]
-    ]
-    return nearest(tried).reading
+    return nearest([choosing(values, one) for one in READINGS]).reading
+
+
+def choosing(values: Values, reading: Reading) -> Tried:
+    """Return the distances of the statements by which the reading is chosen."""
+    at = values, reading.name
+    return Tried(reading, {**section_1(*at), **section_2(*at), **section_3(*at)})
 
 
 def chosen_scaling(values: Values) -> str:
