@@ -131,13 +131,15 @@ def own_advantages(size: str, out: Path) -> tuple[list[str], dict[str, list[floa
     found: dict[str, list[Any]] = {GAMMA: [], TIMES_N: []}
     for name, table in STORED.items():
         there = stored(table, size, out)
-        first = {unit: first_reading(name, unit) for unit in found}
-        if there and all(first.values()):
+        first = {unit: one for unit in found if (one := first_reading(name, unit))}
+        if there and first.keys() == found.keys():
             names.append(name)
             for unit, one in first.items():
                 entries = chosen_entries(there[0], grid(size), name, one)
-                lines = [[[e.accuracy for e in entries[row, k]] for k in KS] for row in PAIR]
-                found[unit].append(np.subtract(*lines))
+                ours, chu = (
+                    np.array([[e.accuracy for e in entries[row, k]] for k in KS]) for row in PAIR
+                )
+                found[unit].append(ours - chu)
     return names, {
         unit: [float(x) for x in 100 * np.mean(points, axis=(0, 2))]
         for unit, points in found.items()
@@ -264,12 +266,11 @@ def start_of_the_program(values: dict[str, Any]) -> dict[str, Any]:
 def tried(values: dict[str, Any], size: str, out: Path = KEPT) -> list[str]:
     """Return what else was tried with K19, a sentence each, with its control."""
     figure, table = (stored(name, size, out) for name in ("kato2019_figure3", STORED["Letter"]))
-    both = also_tried.is_stored(values) and figure and table
-    scaling, grid_of_gamma = (
-        (also_tried.told_scaling(values, figure[0]), also_tried.told_grid(values, table[0]))
-        if both
-        else (f"{also_tried.DROPPED.name}: {NOT_MEASURED}.", f"the grid of gamma: {NOT_MEASURED}.")
-    )
+    scaling = f"{also_tried.DROPPED.name}: {NOT_MEASURED}."
+    grid_of_gamma = f"the grid of gamma: {NOT_MEASURED}."
+    if figure and table and also_tried.is_stored(values):
+        scaling = also_tried.told_scaling(values, figure[0])
+        grid_of_gamma = also_tried.told_grid(values, table[0])
     news20 = stored(STORED["News20"], size, out)
     trials = f"other readings of News20: {NOT_MEASURED}"
     if news20 and news20_table.is_stored(news20[0]):
