@@ -29,7 +29,7 @@ NAME = "News20"
 
 
 @dataclass(frozen=True)
-class Trial:
+class TriedReading:
     """A reading of the rows with its C; n multiplies the smoothing.
 
     validated: whether a fold chooses C, beside the fixed ones.
@@ -58,9 +58,9 @@ class Trial:
 
 
 TRIALS = (
-    Trial(f"{AS_THEY_ARE}, {HALF}", TrainingRows(RAW, N), (0.01, 0.1, 1.0, 10.0)),
-    Trial(f"{AS_THEY_ARE}, the usual parts", TrainingRows(RAW), (10.0,), validated=False),
-    Trial(
+    TriedReading(f"{AS_THEY_ARE}, {HALF}", TrainingRows(RAW, N), (0.01, 0.1, 1.0, 10.0)),
+    TriedReading(f"{AS_THEY_ARE}, the usual parts", TrainingRows(RAW), (10.0,), validated=False),
+    TriedReading(
         "features of variance 1 and smoothing 0.001 n, the usual parts",
         TrainingRows(STANDARD),
         (0.1, 1.0, 10.0, 100.0),
@@ -74,7 +74,7 @@ def cells() -> list[Cell]:
     return [cell for trial in TRIALS for cell in cells_of(trial)]
 
 
-def cells_of(trial: Trial) -> list[Cell]:
+def cells_of(trial: TriedReading) -> list[Cell]:
     fitted = {
         trial.machine(k): {
             "loss": fwlab.TopK(k),
@@ -94,7 +94,7 @@ def is_stored(values: dict[str, Any]) -> bool:
     return all(trial.test_cell(k) in values for trial in TRIALS for k in TRIED_KS)
 
 
-def fits_of(values: dict[str, Any], trial: Trial, C: float | None) -> dict[int, list[Any]]:
+def fits_of(values: dict[str, Any], trial: TriedReading, C: float | None) -> dict[int, list[Any]]:
     """Return a fit per column for each k: with this C, or with the one that the fold prefers."""
     found = {}
     for k in TRIED_KS:

@@ -137,7 +137,7 @@ def told_trials(values: dict[str, Any]) -> list[str]:
     return [f"tried on {ROWS['ours']} for k = {ks} alone, accuracies near: {'; '.join(found)}"]
 
 
-def near_in_trial(values: dict[str, Any], trial: news20_table.Trial, C: float | None) -> int:
+def near_in_trial(values: dict[str, Any], trial: news20_table.TriedReading, C: float | None) -> int:
     """Return how many accuracies of a trial are near the printed ones."""
     fits = news20_table.fits_of(values, trial, C)
     return sum(
