@@ -11,7 +11,7 @@ import figures.benchmarks
 from figures.benchmarks.page import PAGE, print_page
 from fwlab.command import run_command
 
-NO_TABLES = {"__main__", "choice", "page", "timing"}
+NO_TABLES = {"__main__", "choice", "page", "timing", "versions_cases"}
 
 
 def modules() -> dict[str, str]:

@@ -32,6 +32,7 @@ PAGE = (
     "peer",
     "threads",
     "ranking_peers",
+    "versions",
 )
 SIDE, BYTES = 1500, 2**28
 

@@ -12,9 +12,10 @@ with it and multiplies by the kernel. The kernel matrix takes 0.4 of a factorisa
 certificate 0.3 (a separate measurement), so only fewer iterations could save much.
 
 With 176 rows an iteration takes about 1.7 ms, nearly all of it Python overhead on small arrays. On
-raw spambase a third of the time goes to residuals of the linear systems, a sixth to their triangular
-solutions and a fifth to forming and factorising 57 x 57 matrices (a separate measurement): the
-scales of its features differ by decades, and only refined solutions are good steps.
+raw spambase a third of the time goes to residuals of the linear systems, a sixth to their
+triangular solutions and a fifth to forming and factorising 57 x 57 matrices (a separate
+measurement): the scales of its features differ by decades, and only refined solutions are good
+steps.
 """
 
 from collections.abc import Callable
