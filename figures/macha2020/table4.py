@@ -128,7 +128,9 @@ def finding(values: dict[str, Any], size: str) -> FigureFinding:
         f"as a power of n, and the residual of each: {'; '.join(told)}"
     )
     claims = ("M20-table4", "M20-table4-linear", "M20-table4-counted")
-    return judge([one], 0.0, "orders of the data sets and growths as printed", because, claims)
+    return judge(
+        [one], 0.0, "orders of the data sets as printed, and growths linear in n", because, claims
+    )
 
 
 def in_order(times: Mapping[str, float], printed: Mapping[str, float]) -> bool:

@@ -221,7 +221,7 @@ def test_the_deviation_of_a_mean_precision_is_binomial():
     ],
 )
 def test_macha_figure_3_wants_a_gap_of_patmat_alone(gap, left, holding, outcome):
-    cells = [f"{o}|{m}" for o in figure3.OBJECTIVES for m in figure3.METHODS]
+    cells = [cell.name for cell in figure3.cells(SIZE)]
     values = {cell: {"gap": [1.0, gap]} for cell in cells}
     found = figure3.finding(values | starts(left), SIZE)
     assert found.outcome == outcome and found.n_readings == 3
@@ -239,10 +239,19 @@ def starts(left):
 
 
 def test_one_start_without_a_gap_is_no_gap_of_the_program():
-    values = {f"{o}|{m}": {"gap": [1e-9]} for o in figure3.OBJECTIVES for m in figure3.METHODS}
+    values = {cell.name: {"gap": [1e-9]} for cell in figure3.cells(SIZE)}
     values |= starts({0.1: 0.03, 1.0: 0.03})
     for C in figure3.PROGRAM_CS:
         values[figure3.started(C, figure3.SEEDS[-1])]["gap"][program.CHECKS - 1] = 1e-6
+    assert figure3.finding(values, SIZE).outcome == FigureOutcome.NOT_EXPLAINED
+
+
+def test_the_other_objectives_confirm_with_the_c_of_the_reading():
+    values = {cell.name: {"gap": [1e-9]} for cell in figure3.cells(SIZE)}
+    values |= starts({0.1: 0.03, 1.0: 1e-5})
+    assert figure3.finding(values, SIZE).outcome == FigureOutcome.AGREES_WITH_PROGRAM
+    for method in figure3.METHODS:
+        values[figure3.with_C(figure3.MEETING[1], method, 0.1)] = {"gap": [1e-2]}
     assert figure3.finding(values, SIZE).outcome == FigureOutcome.NOT_EXPLAINED
 
 
