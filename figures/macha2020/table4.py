@@ -133,6 +133,20 @@ def finding(values: dict[str, Any], size: str) -> FigureFinding:
     )
 
 
+def slopes(values: dict[str, Any]) -> tuple[list[float], list[float]]:
+    """Return the exponents of n of our times and of the printed ones, without the largest set."""
+    kept = [name for name in PRINTED if name != LARGE]
+    found: tuple[list[float], list[float]] = ([], [])
+    for place, label in enumerate(OBJECTIVES):
+        sizes = [values[f"{name}|{label}"]["n"] for name in kept]
+        times = [values[f"{name}|{label}"]["loop"] for name in kept]
+        for slope, some in zip(
+            found, (times, [PRINTED[name][place] for name in kept]), strict=True
+        ):
+            slope.append(exponent(sizes, some)[0])
+    return found
+
+
 def in_order(times: Mapping[str, float], printed: Mapping[str, float]) -> bool:
     """Return whether the times are in the order of the printed ones, where these clearly differ."""
     return all(
@@ -169,6 +183,12 @@ def caption(rows: list[list[Entry]], values: dict[str, Any], size: str) -> Capti
     told = "No printed number can be compared with one of ours."
     if ratios:
         told = f"A loop takes {min(ratios):.2f} to {max(ratios):.2f} times the printed time."
+        ours, printed = slopes(values)
+        told += (
+            " With a stored kernel matrix the slope of the logarithms is "
+            f"{min(ours):.2f} to {max(ours):.2f} for our times, which have a constant part, and "
+            f"{min(printed):.2f} to {max(printed):.2f} for the printed ones."
+        )
     return Caption(
         title="M20 Table 4: the time of a repeat loop",
         shows=(

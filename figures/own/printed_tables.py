@@ -201,17 +201,23 @@ def smoothing_by_n(size: str, out: Path) -> dict[str, Any]:
         "title": "Smoothing by n gamma",
         "what": "K19's program, wtopk.py, smooths by n gamma where the text has gamma; n is the "
         f"number of training rows. {AGREES}",
-        "measured": [told_smoothing(label, *both) for label, both in near] or [NOT_MEASURED],
-        "control": "The same protocol with gamma.",
+        "measured": [told_smoothing(label, *both, size) for label, both in near] or [NOT_MEASURED],
+        "control": "The same protocol with gamma, or without smoothing where the line says so.",
         "open": "The program is published; that it made the printed tables is not known.",
     }
 
 
-def told_smoothing(label: str, text: str, program: str) -> str:
-    """Return how many numbers of a figure agree with gamma and with n gamma, in words."""
-    what = "statements" if "Figure" in label else "accuracies"
-    by_n = f"with n gamma {program}" if program else "no run with n gamma is stored"
-    return f"{label}: with gamma {text} {what} agree; {by_n}"
+def told_smoothing(label: str, text: str, program: str, size: str) -> str:
+    """Return how many numbers of a figure agree with gamma and with n gamma, in words.
+
+    The tables of a size may have no gamma but 0.
+    """
+    is_table = "Figure" not in label
+    what = "accuracies" if is_table else "statements"
+    smoothed = any(grid(size).smoothings[GAMMA]) or not is_table
+    plain = "with gamma" if smoothed else "without smoothing"
+    by_n = f"with n gamma {program}" if program else "no whole table with n gamma is stored"
+    return f"{label}: {plain} {text} {what} agree; {by_n}"
 
 
 def tables_at_one(size: str, out: Path) -> dict[str, Any]:

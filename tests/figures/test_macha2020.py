@@ -67,3 +67,33 @@ def test_all_batches_make_the_same_loops(monkeypatch):
     assert len(pair_steps.loop_times(problem, 5, 2)) == 2
     assert len(set(drawn[:5])) > 1 and drawn == 3 * drawn[:5]
     assert np.array_equal(points[:5], points[5:10]) and not np.array_equal(points[0], points[4])
+
+
+def test_slopes_of_our_times_and_of_the_printed_ones():
+    sizes = {"ionosphere": 100, "spambase": 400, "winequality_white": 900, "winequality_red": 1600}
+    values = {
+        f"{name}|{label}": {"n": n, "loop": 3e-6 * n**0.5}
+        for name, n in sizes.items()
+        for label in macha2020_table4.OBJECTIVES
+    }
+    ours, printed = macha2020_table4.slopes(values)
+    assert ours == pytest.approx([0.5] * 3)
+    logs = [
+        np.log([macha2020_table4.PRINTED[name][2] for name in sizes]),
+        np.log([*sizes.values()]),
+    ]
+    assert printed[2] == pytest.approx(np.polyfit(logs[1], logs[0], 1)[0])
+
+
+def test_the_printed_times_fit_a_power_better_than_a_line():
+    """The page on printed tables says so, beside the rule that our times are judged by."""
+    rows = zip(macha2020_table4.PRINTED.items(), (176, 2301, 2449, 800, 50_000), strict=True)
+    values = {
+        f"{name}|{label}": {"n": n, "loop": 1e-3 * times[place]}
+        for (name, times), n in rows
+        for place, label in enumerate(macha2020_table4.OBJECTIVES)
+    }
+    (one,) = macha2020_table4.finding(values, "standard").tried
+    assert {name for name, far in one.cells.items() if far} == {
+        f"{label}: linear in n" for label in macha2020_table4.OBJECTIVES
+    }

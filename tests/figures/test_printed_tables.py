@@ -71,7 +71,7 @@ def test_readings_of_the_text_and_of_the_program_stand_side_by_side(tmp_path, mo
     monkeypatch.setattr(printed_tables, "own_advantages", lambda *place: (["Letter"], own))
     pixels, _, smoothed, at_k_1 = items(VALUES, "standard", tmp_path)
     assert smoothed["measured"][0] == (
-        "K19, Caltech101: with gamma 5 of 10 accuracies agree; with n gamma 8 of 10"
+        "K19, Caltech101: without smoothing 5 of 10 accuracies agree; with n gamma 8 of 10"
     )
     letter = printed_advantages("Chu", ["Letter"])[0]
     assert at_k_1["measured"][2].startswith(
@@ -88,7 +88,8 @@ def test_a_figure_without_the_program_comes_last_and_says_so(monkeypatch, tmp_pa
     monkeypatch.setattr(printed_tables, "smoothing", lambda *place: near)
     assert printed_tables.smoothing_by_n("standard", tmp_path)["measured"] == [
         "K19, Figure 3: with gamma 11 of 11 statements agree; with n gamma 9 of 11",
-        "K19, News20: with gamma 3 of 80 accuracies agree; no run with n gamma is stored",
+        "K19, News20: without smoothing 3 of 80 accuracies agree; no whole table with n gamma is "
+        "stored",
     ]
 
 
