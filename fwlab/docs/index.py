@@ -1,13 +1,14 @@
 """The front page: where to go, what the project found, and one picture."""
 
 import re
+from collections import Counter
 from pathlib import Path
 
 from fwlab.docs import cards, figure_links
 from fwlab.docs.findings import CLAIM, FIGURE, findings
 from fwlab.docs.markdown import with_letters, write
 from fwlab.docs.papers import PAPERS
-from fwlab.docs.records import Records, counts, errors
+from fwlab.docs.records import Records
 
 FIGURES = Path(__file__).parents[2] / "figures"
 PICTURE = "certified_gaps"
@@ -37,9 +38,13 @@ def write_pages(source: Path, records: Records) -> None:
 
 
 def told_counts(records: Records) -> str:
-    """Return the number of claims, with the number of each verdict, and of errors by severity."""
-    found = list(records.by_id.values())
-    return f"{len(found)} claims ({counts(found)}), and in them {errors(found)}"
+    """Return the number of claims, and how many of them hold or are reproduced."""
+    found = Counter(record["verdict"] for record in records.by_id.values())
+    return (
+        f"{found.total()} claims: {found['holds']} hold, {found['wider']} hold more widely than "
+        f"stated, and {found['reproduced']} experiments are reproduced. It counts all {len(found)} "
+        "verdicts"
+    )
 
 
 def in_one_chapter(text: str) -> str:

@@ -83,6 +83,16 @@ def test_a_place_that_is_a_bare_number_is_called_a_section():
         assert claims.place(record) == expected
 
 
+def test_the_overview_of_the_ledger_counts_every_claim_once(tmp_path):
+    records = read_records()
+    claims.write_pages(tmp_path, records)
+    lines = (tmp_path / "claims" / "index.md").read_text("utf-8").splitlines()
+    rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| <span")]
+    numbers = [[int(cell) for cell in row[2:]] for row in rows]
+    assert sum(row[0] for row in numbers) == len(records.by_id)
+    assert all(row[0] == sum(row[1:]) for row in numbers)
+
+
 def test_what_is_wrong_in_print_is_what_the_ledger_says():
     records = read_records()
     chapters = {c.title: c.groups for c in order.chapters(list(records.by_id.values()))}
