@@ -89,8 +89,9 @@ def directive(value: Any) -> str:
 
 
 def summary(value: Any) -> str:
-    """Return the first sentence of a docstring."""
-    return (inspect.getdoc(value) or "").split("\n\n")[0].replace("\n", " ")
+    """Return the first sentence of a docstring; an ellipsis stands for the formula it ends in."""
+    text = (inspect.getdoc(value) or "").split("\n\n")[0].replace("\n", " ")
+    return text if text.endswith(".") else f"{text.rstrip(',:')} …"
 
 
 @cache

@@ -5,7 +5,7 @@ from html import escape
 from pathlib import Path
 
 from fwlab.docs import api, figure_links, sources
-from fwlab.docs.markdown import moved, write
+from fwlab.docs.markdown import moved, section, write
 from fwlab.docs.papers import PAPERS
 from fwlab.docs.records import (
     Record,
@@ -38,7 +38,6 @@ def write_pages(source: Path, records: Records) -> None:
         TIERS=meanings("tier"),
         PAPERS=PAPERS,
         records=everything,
-        counts=counts(everything),
         errors=errors(everything),
     )
     for paper in PAPERS:
@@ -91,7 +90,7 @@ def write_wrong_in_print(source: Path, records: Records) -> None:
 def error_link(record: Record) -> str:
     """Return the place of an error as a link from the index to its entry."""
     anchor = re.sub(r"[\W_]+", "-", f"wrong-{record['id'].lower()}")
-    return moved(f"{ERRATA}/{record['paper']}.md", anchor, escape(record["where"]))
+    return moved(f"{ERRATA}/{record['paper']}.md", anchor, escape(section(record["where"])))
 
 
 def errors_of(paper: str, chapters: Chapters) -> dict[str, list[Record]]:
@@ -126,8 +125,7 @@ def place(record: Record) -> str:
     where, note = str(record["where"]), record["erratum"]
     if note and {*NUMBER.findall(where)} <= {*NUMBER.findall(note["page"])}:
         return str(note["page"])
-    told = str(record["told"]["place"])
-    return f"section {told}" if told[0].isdigit() else told
+    return section(str(record["told"]["place"]))
 
 
 # the chapters of the page, each with its title

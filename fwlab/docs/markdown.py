@@ -27,6 +27,17 @@ def with_letters(text: str) -> str:
     return "".join(part if i % 2 else LAMBDA.sub("λ", part) for i, part in enumerate(parts))
 
 
+def with_code(text: str) -> str:
+    """Return an escaped text whose code, between backticks, stays code."""
+    parts = CODE.split(text)
+    return "".join(part if i % 2 else escaped(part) for i, part in enumerate(parts))
+
+
+def section(where: str) -> str:
+    """Return a place in a paper; a bare number at its beginning is that of a section."""
+    return f"section {where}" if where[:1].isdigit() else where
+
+
 def moved(page: str, anchor: str, text: str) -> str:
     """Return a link to a section that an index once held, which has the section's old anchor.
 
@@ -65,6 +76,7 @@ def templates() -> Environment:
         keep_trailing_newline=True,
     )
     made.filters |= {"escaped": escaped, "prose": prose, "code": code}
+    made.filters |= {"with_code": with_code, "section": section}
     return made
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from fwlab.docs import claims, figure_links, figure_pages
-from fwlab.docs.markdown import escaped, moved, with_letters
+from fwlab.docs.markdown import escaped, moved, section, with_code, with_letters
 from fwlab.docs.papers import PAPERS
 from fwlab.docs.records import read_records
 
@@ -117,13 +117,17 @@ def test_lambda_is_a_letter_in_words_and_a_name_in_code(text, expected):
     assert with_letters(text) == expected
 
 
+def test_a_summary_keeps_its_code_and_has_no_other_markup():
+    assert with_code("Define `__call__` of <a_b>.") == r"Define `__call__` of \<a\_b\>."
+
+
 def test_the_heading_of_an_error_is_its_place_and_the_whole_statement(written):
     chapters = claims.wrong_in_print(read_records())
     for paper in PAPERS:
         held = set(sections(written / "wrong_in_print").get(paper, {}).values())
         for records in claims.errors_of(paper, chapters).values():
             for one in records:
-                place, said = escaped(one["where"]), escaped(one["statement"])
+                place, said = escaped(section(one["where"])), escaped(one["statement"])
                 assert f"**{place}:** {said}" in held, one["id"]
 
 
