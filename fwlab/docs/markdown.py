@@ -34,7 +34,7 @@ def with_code(text: str) -> str:
 
 
 def section(where: str) -> str:
-    """Return a place in a paper; a bare number at its beginning is that of a section."""
+    """Return a place in a paper; a bare number at its beginning numbers a section."""
     return f"section {where}" if where[:1].isdigit() else where
 
 
