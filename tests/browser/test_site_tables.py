@@ -12,6 +12,8 @@ pytestmark = pytest.mark.skipif(
 # pages with long tables, and words that some of their rows have
 WORDS = {"figures": "K19 table", "wrong_in_print": "theorem M20", "claims/K19": "lemma holds"}
 ROWS = "article .rows tbody tr"
+# pages whose tables are text, and that a telephone shows without scrolling sideways
+TEXTS = ("compare", "contribute", "estimator", "claims/index")
 FIELD = "Filter the rows by words"
 # parts of rows that a reader can see, and that stand outside the page
 OFF = """all => all.filter(one => one.checkVisibility()).map(one => one.getBoundingClientRect())
@@ -114,3 +116,12 @@ def test_without_scripts_a_telephone_shows_every_cell(browser):
     assert page.locator(".scoreboard tbody tr").first.locator("td").nth(4).is_visible()
     assert page.eval_on_selector_all(f"{ROWS} :is(td, p, a)", OFF) == 0
     context.close()
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_table_of_text_fits_a_telephone(telephone, name):
+    telephone.goto(address(name))
+    wide = "all => all.filter(one => one.scrollWidth > one.clientWidth).length"
+    tables = "article .table-wrapper"
+    assert telephone.locator(tables).count() and telephone.eval_on_selector_all(tables, wide) == 0
+    assert telephone.locator(".filter").count() == 0

@@ -30,7 +30,7 @@
     }
   }
   const rows = tables.flatMap((one) => one.rows);
-  if (rows.length < FEW) return;
+  if (rows.length < FEW || tables[0].box.classList.contains("unfiltered")) return;
   const texts = rows.map((row) => row.textContent.toLowerCase());
   for (const row of document.querySelectorAll("article .scoreboard tbody tr")) {
     if (![...row.cells].slice(3).some((cell) => cell.textContent.trim())) continue;
