@@ -85,15 +85,11 @@ def test_slopes_of_our_times_and_of_the_printed_ones():
     assert printed[2] == pytest.approx(np.polyfit(logs[1], logs[0], 1)[0])
 
 
-def test_the_printed_times_fit_a_power_better_than_a_line():
-    """The page on printed tables says so, beside the rule that our times are judged by."""
+def test_the_printed_times_pass_the_rule_of_ours():
     rows = zip(macha2020_table4.PRINTED.items(), (176, 2301, 2449, 800, 50_000), strict=True)
     values = {
         f"{name}|{label}": {"n": n, "loop": 1e-3 * times[place]}
         for (name, times), n in rows
         for place, label in enumerate(macha2020_table4.OBJECTIVES)
     }
-    (one,) = macha2020_table4.finding(values, "standard").tried
-    assert {name for name, far in one.cells.items() if far} == {
-        f"{label}: linear in n" for label in macha2020_table4.OBJECTIVES
-    }
+    assert macha2020_table4.finding(values, "standard").outcome == "agrees"
