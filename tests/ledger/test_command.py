@@ -77,7 +77,8 @@ def test_many_claims_are_printed_as_a_table(capsys):
     assert main(["--jobs", "1", *(part for id in ids for part in ("--id", id))]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert {line.split()[0] for line in lines[: len(ids)]} == set(ids)
-    assert lines[-1].startswith("6 claims: ")
+    assert lines[-2].startswith("6 claims: ")
+    assert lines[-1] == "1 refuted claims are 1 errors: slip: 1"
 
 
 def test_a_page_needs_jinja(tmp_path, capsys, monkeypatch):
