@@ -38,7 +38,7 @@ def test_a_claim_has_a_verdict_with_evidence(id, tmp_path, monkeypatch):
     if verdict != Verdict.OTHER_DATA:
         assert record["cases"] > 0
     assert record["defects_caught"] == record["defects_planted"]
-    if verdict in (Verdict.HOLDS, Verdict.WIDER, Verdict.REPRODUCED):
+    if verdict in (Verdict.HOLDS, Verdict.WIDER, Verdict.REPRODUCED, Verdict.EMPTY):
         assert record["defects_planted"] >= 1
     elif claim.experiment is None:
         assert record["witness"]
