@@ -54,6 +54,9 @@ def run(quick: bool) -> None:
         print(f"{OTHER} names no folder of another version.")
         return
     other = Path(os.environ[OTHER]).resolve()
+    if not (other / "fwlab" / "__init__.py").is_file():
+        # Python would import this version in its place
+        sys.exit(f"{OTHER} must name a folder that holds fwlab; got {os.environ[OTHER]!r}.")
     for folder in (OURS, other):
         times(folder, quick)  # compiles
     pairs = [(times(OURS, quick), times(other, quick)) for _ in range(2 if quick else PAIRS)]

@@ -33,7 +33,7 @@ from fwlab.experiments import Cell
 
 Values = dict[str, Any]
 
-# section 7.1: smallest gap of SDCA, and its primal above that of the standard method
+# section 7.1: smallest gap of SDCA, and by how much its primal exceeds the standard one
 SDCA_GAP, SDCA_ABOVE = 1.34e-2, 4.17e-3
 # section 7.1: iterations at which runs end
 EPOCHS = 1000
@@ -99,7 +99,7 @@ def section_2(values: Values, reading: str) -> dict[str, float]:
 
 
 def section_3(values: Values, reading: str, weights: str = "linear") -> dict[str, float]:
-    """Return how far gaps are from those of the flat weights, at a few iterations."""
+    """Return how far gaps are from the gaps with flat weights, at a few iterations."""
     flat, other = (run_of(values, reading, w) for w in ("flat", weights))
     return {
         f"{weights}, iteration {place}": factor(gap_at(other, place), gap_at(flat, place))

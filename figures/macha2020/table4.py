@@ -105,10 +105,10 @@ def times(
 def finding(values: dict[str, Any], size: str) -> FigureFinding:
     """Return the finding, from quantities that do not depend on the machine: orders and growths.
 
-    A time grows as printed if its slope, between the logarithms of time and n, is near that of the
-    printed times. A constant part of each loop is a cause of another slope if a constant plus a
-    multiple of n fits at least as well as a power of n, the multiple is most of the time on the
-    largest set, and the times less the constant grow as printed.
+    A time grows as printed if its slope, between the logarithms of time and n, is near the slope
+    of the printed times. A constant part of each loop is a cause of another slope if a constant
+    plus a multiple of n fits at least as well as a power of n, the multiple is most of the time on
+    the largest set, and the times less the constant grow as printed.
     """
     cells, present, constants = {}, {}, []
     slopes_of_ours, printed_slopes = slopes(values)

@@ -156,7 +156,7 @@ def first_reading(name: str, unit: str) -> Reading | None:
 def pixels(size: str, out: Path) -> tuple[str, str]:
     """Return the near accuracies of K19 Table 3 in black and white, and in grey, "" if not stored.
 
-    They are those of its cause, which figures/kit/causes.py tells.
+    The cause of the table, as the judge tells it, has both numbers.
     """
     there = stored("kato2019_table3", size, out)
     found = NEAR_PIXELS.search(there[1].because) if there else None

@@ -31,3 +31,10 @@ def new_page(browser):
         return page
 
     return opened
+
+
+@pytest.fixture
+def page(new_page):
+    opened = new_page(viewport={"width": 1280, "height": 900})
+    yield opened
+    opened.close()

@@ -1,17 +1,14 @@
 """The site and the ledger's page in a real browser: contrast, keyboard, width, print, network."""
 
-import os
 from pathlib import Path
 
 import pytest
+from browser.built_site import SITE, needs_site
 
 from fwlab.docs.records import read_records
 from paper_checks.report.page import html_page
 
-SITE = os.environ.get("FWLAB_SITE", "")
-pytestmark = pytest.mark.skipif(
-    not SITE, reason="FWLAB_SITE does not name a folder that python -m fwlab.docs build wrote"
-)
+pytestmark = needs_site
 CONTRAST = (Path(__file__).parent / "contrast.js").read_text("utf-8")
 LEDGER = "ledger"
 PAGES = (

@@ -1,16 +1,13 @@
 """Reading the site in a real browser: search, folds and filter, formulas, code, footer."""
 
-import os
 from pathlib import Path
 
 import pytest
+from browser.built_site import SITE, address, needs_site
 
 from fwlab.provenance import provenance
 
-SITE = os.environ.get("FWLAB_SITE", "")
-pytestmark = pytest.mark.skipif(
-    not SITE, reason="FWLAB_SITE does not name a folder that python -m fwlab.docs build wrote"
-)
+pytestmark = needs_site
 MATHS_FONT = "Latin Modern Math"
 WITH_FORMULAS = ("claims/T20-eq2.26", "wrong_in_print/T20", "mathematics")
 WITH_CODE = ("start", "questions", "bring_your_own", "compare", "gallery/plot_01_own_csv")
@@ -27,17 +24,6 @@ FOLDS = "article section > details"
 MARK_TEXTS = """document.querySelectorAll("details").forEach(one => { one.open = true; });
     new Map([...document.querySelectorAll("article math :is(mi, mn, mo)")]
     .map(one => [one.tagName + one.textContent, one])).forEach(one => { one.dataset.font = ""; })"""
-
-
-def address(name: str) -> str:
-    return (Path(SITE).resolve() / f"{name}.html").as_uri()
-
-
-@pytest.fixture
-def page(new_page):
-    opened = new_page(viewport={"width": 1280, "height": 900})
-    yield opened
-    opened.close()
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,9 @@
 """Long tables of the site in a real browser: filter, counts, cards on a telephone."""
 
-import os
-from pathlib import Path
-
 import pytest
+from browser.built_site import address, needs_site
 
-SITE = os.environ.get("FWLAB_SITE", "")
-pytestmark = pytest.mark.skipif(
-    not SITE, reason="FWLAB_SITE does not name a folder that python -m fwlab.docs build wrote"
-)
+pytestmark = needs_site
 # pages with long tables, and words that some of their rows have
 WORDS = {"figures": "K19 table", "wrong_in_print": "theorem M20", "claims/K19": "lemma holds"}
 ROWS = "article .rows tbody tr"
@@ -18,17 +13,6 @@ FIELD = "Filter the rows by words"
 # parts of rows that a reader can see, and that stand outside the page
 OFF = """all => all.filter(one => one.checkVisibility()).map(one => one.getBoundingClientRect())
     .filter(one => one.width && (one.left < 0 || one.right > innerWidth)).length"""
-
-
-def address(name: str) -> str:
-    return (Path(SITE).resolve() / f"{name}.html").as_uri()
-
-
-@pytest.fixture
-def page(new_page):
-    opened = new_page(viewport={"width": 1280, "height": 900})
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

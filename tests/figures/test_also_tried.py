@@ -1,4 +1,4 @@
-"""What else was tried with K19: counts and controls follow from stored runs."""
+"""Other readings of K19 that were tried: counts and controls follow from stored runs."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def run(gaps, primal=0.5):
 
 
 def choosing(reading, gap):
-    """Return the choosing runs of a reading; those of SDCA have this gap, all others are near."""
+    """Return the choosing runs of a reading: SDCA ends with this gap, all others are near."""
     near = run([1.0, 1e-4])
     values = {news20.cell_name(reading, m): near for m in ("auto", "fw")}
     values[news20.cell_name(reading, "fw", note="linear")] = near
@@ -38,6 +38,28 @@ def test_a_dropped_scaling_is_told_beside_the_chosen_one(gap, near, would):
     told = also_tried.told_scaling(values, figures)
     assert f"{near} of 8 with rows of mean square 1, " in told
     assert "7 of 8 with rows of length 1." in told and f"{would} have been chosen." in told
+
+
+def test_either_smoothing_of_a_dropped_scaling_may_be_the_nearest():
+    figures, values = {}, {}
+    for one in news20.READINGS:
+        figures |= choosing(one.name, 0.1)
+    for one in also_tried.BOTH:
+        values |= choosing(one.name, 1.34e-2)
+    values[news20.cell_name(also_tried.DROPPED.name, "fw", 0.1)] = run([1.0, 0.9])
+    told = also_tried.told_scaling(values, figures)
+    assert "7 of 8 with rows of mean square 1, " in told and "would have been chosen." in told
+
+
+@pytest.mark.parametrize(("times", "near"), [(0.9, 16), (1.1, 0)])
+def test_an_accuracy_agrees_within_two_standard_errors(times, near):
+    values = grid_values(0.95, 0.0)
+    for k, printed in zip(KS, TABLES["Letter"]["ours"], strict=True):
+        name = f"{also_tried.LABEL}, {machine('ours', k, 0.0)}, fold test"
+        margins = [4 * (p * (1 - p) / 10_000) ** 0.5 + 0.0005 for p in printed]
+        far = [p - times * m for p, m in zip(printed, margins, strict=True)]
+        values[name] = fits([far] * len(CS))
+    assert also_tried.near(values, (0.0,)) == f"{near} of 16"
 
 
 def fits(accuracies):

@@ -1,9 +1,12 @@
 """M20's figure and table store the numbers that a run gives."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from figures.benchmarks import pair_steps
+from figures.macha2020 import figure3
 from figures.macha2020 import figure3 as macha2020_figure3
 from figures.macha2020 import table4 as macha2020_table4
 from figures.macha2020.program import CHECKS, first_point, gaps, offset_of
@@ -93,3 +96,54 @@ def test_the_printed_times_pass_the_rule_of_ours():
         for place, label in enumerate(macha2020_table4.OBJECTIVES)
     }
     assert macha2020_table4.finding(values, "standard").outcome == "agrees"
+
+
+def test_gaps_are_told_from_the_least_to_the_largest():
+    assert figure3.between([0.04, 0.02, 0.03]) == "2e-02 to 4e-02"
+    assert figure3.between([0.021, 0.02]) == "2e-02"
+
+
+def clock(seconds):
+    """Return a module `time` whose processor takes these seconds from one reading to the next."""
+    readings = iter(np.cumsum([0.0, *seconds]).tolist())
+    return SimpleNamespace(process_time=lambda: next(readings))
+
+
+def test_a_loop_has_its_share_of_a_batch_and_a_choice_the_least_time(monkeypatch):
+    part = DATA.load()
+    y = (part.y_train == 0).astype(int)
+    problem = pair_steps.stored(part.X_train, y, ranking.TopPush())
+    # the first batch compiles; between two batches 1 s passes
+    monkeypatch.setattr(pair_steps, "time", clock([70.0, 1.0, 10.0, 1.0, 20.0]))
+    assert pair_steps.loop_times(problem, 5, 2) == pytest.approx([2.0, 4.0])
+    monkeypatch.setattr(pair_steps, "time", clock([70.0, 1.0, 4.0, 1.0, 3.0, 1.0, 8.0]))
+    assert pair_steps.choice_time(problem, 3) == 3.0
+
+
+def loops(times):
+    """Return values of Table 4: {data set: seconds} for each objective."""
+    sizes = dict(zip(macha2020_table4.PRINTED, (176, 2301, 2449, 800, 50_000), strict=True))
+    return {
+        f"{name}|{label}": {"n": n, "loop": times(name, n)}
+        for name, n in sizes.items()
+        for label in macha2020_table4.OBJECTIVES
+    }
+
+
+def test_the_constant_part_of_a_loop_is_told_in_microseconds():
+    found = macha2020_table4.finding(loops(lambda name, n: 1e-5 + 2e-8 * n), "standard")
+    assert found.outcome == "explained" and "constant part: 10 to 10 us, " in found.because
+
+
+def test_a_constant_part_explains_no_other_growth_than_the_printed(monkeypatch):
+    printed = {name.split("|")[0]: [v["loop"]] * 3 for name, v in loops(lambda _, n: n**2).items()}
+    monkeypatch.setattr(macha2020_table4, "PRINTED", printed)
+    found = macha2020_table4.finding(loops(lambda name, n: 500.0 + n), "standard")
+    assert found.outcome == "not explained"
+
+
+def test_a_constant_part_above_a_time_explains_nothing():
+    times = {"ionosphere": 0.129, "winequality_red": 0.557, "spambase": 0.238}
+    times |= {"winequality_white": 1.345, "fashion_mnist": 9.0}
+    found = macha2020_table4.finding(loops(lambda name, n: times[name]), "standard")
+    assert found.outcome == "not explained"

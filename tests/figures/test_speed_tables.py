@@ -51,6 +51,7 @@ def test_passes_over_faces_are_timed_and_counted(monkeypatch, capsys):
     monkeypatch.setattr(face_passes, "SETS", ("", "letter"))
     monkeypatch.setattr(face_passes.fwlab.datasets, "load", lambda name, normalize: data)
     monkeypatch.setattr(face_passes, "rates", lambda: (1.0, 1.0, 10.0, 1.0))
+    monkeypatch.setattr(face_passes, "milliseconds", lambda *calls: {"": 100.0})
     face_passes.run(quick=True)
     [row] = (line.split() for line in lines(capsys)[2:])
     assert row[0] == "letter" and float(row[3]) > 0
@@ -60,6 +61,9 @@ def test_passes_over_faces_are_timed_and_counted(monkeypatch, capsys):
     # a face holds two classes at least, and a visit has at most fifty passes over 300 rows
     assert 0 < products <= 10 * 50 * 300 * 5
     assert float(row[1]) == pytest.approx(products / 1000, abs=0.5)
+    # SQUARE^3 products of numbers in a tenth of a second
+    of_flops = 1e-3 * float(row[2]) * 10 * face_passes.SQUARE**3 / (products * 6)
+    assert float(row[4]) == pytest.approx(of_flops, rel=0.1)
     of_bytes = 1e-3 * float(row[2]) * 10e9 / (24 * products * data.X_train.shape[1])
     assert float(row[5]) == pytest.approx(of_bytes, rel=0.1)
 

@@ -27,6 +27,12 @@ def test_without_another_version_there_is_no_table(monkeypatch, capsys):
     assert capsys.readouterr().out == "FWLAB_OTHER names no folder of another version.\n"
 
 
+def test_a_folder_without_fwlab_is_refused(monkeypatch, tmp_path):
+    monkeypatch.setenv("FWLAB_OTHER", str(tmp_path))
+    with pytest.raises(SystemExit, match="FWLAB_OTHER must name a folder that holds fwlab; got "):
+        versions.run(quick=True)
+
+
 @pytest.mark.turns
 def test_a_new_process_times_the_cases_of_a_folder():
     measured = versions.times(versions.OURS, quick=True)
